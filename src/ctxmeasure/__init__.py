@@ -1,0 +1,1 @@
+"""How full is a coding agent's context window, and how do we know?"""

@@ -1,0 +1,1 @@
+"""One room per agent, one module per source; an adapter decides nothing."""

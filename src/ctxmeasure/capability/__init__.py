@@ -1,0 +1,20 @@
+"""What is known of a model's context window, with a source and a date for every row.
+
+`resolve` answers for one model at one moment: a `Capability`, or an `Unresolved` that says whether
+the id is unknown or its window cannot be told from what is given. The table lives in
+``models.json`` and is loaded on first use. Imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from .model import Capability, Certainty, ModelRef, Unresolved
+
+__all__ = ["Capability", "Certainty", "ModelRef", "Unresolved", "resolve"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "resolve":
+        from .table import resolve  # noqa: PLC0415 - the table is loaded on first use
+
+        return resolve
+    raise AttributeError(name)

@@ -1,0 +1,228 @@
+"""What an adapter saw, with the facts the judge needs and nothing decided.
+
+An adapter returns one of `TokenPair`, `UsedTokens`, `UsedPercent` or `Gap`, or `NeedMore` when the
+answer is not in the bytes it was given. Nothing here grades anything: that is `assess`. May import
+`observation` and what lies below it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from .capability.model import ModelRef
+from .observation import LimitBasis, MissingReason, Partial, UsedBasis
+from .usage import TokenUsage, UsageFault
+
+__all__ = [
+    "Channel",
+    "Claim",
+    "Evidence",
+    "Gap",
+    "NeedMore",
+    "Origin",
+    "Phase",
+    "Quantity",
+    "Query",
+    "Sample",
+    "TokenPair",
+    "UsedPercent",
+    "UsedTokens",
+]
+
+
+class Phase(StrEnum):
+    """When, in the life of a turn, the question is asked."""
+
+    ACTIVE = "active"
+    """The turn is running: the sample must belong to it and be fresh."""
+    TERMINAL = "terminal"
+    """The turn has ended: its last sample."""
+    LATEST = "latest"
+    """The newest trustworthy sample of the session."""
+
+
+@frozen(kw_only=True)
+class Query:
+    """What is asked of a source.
+
+    Attributes:
+        at: The moment of the question; aware. Time enters the library here and nowhere else.
+        session_id: The agent's own session id; None takes the file's or stream's session.
+        turn_id: The agent's own turn id (Claude Code: ``prompt_id``).
+        turn_started_at: When the turn began; aware. For agents that record no turn ids.
+        agent_id: A sub-agent's id, to measure that sub-agent and not the main chain.
+        phase: When in the life of the turn the question is asked.
+        model: A model id the caller vouches for, as the agent was started with it.
+        limit_tokens: A limit the caller declares, in tokens.
+    """
+
+    at: datetime
+    session_id: str | None = field(default=None, repr=False)
+    turn_id: str | None = field(default=None, repr=False)
+    turn_started_at: datetime | None = None
+    agent_id: str | None = field(default=None, repr=False)
+    phase: Phase = Phase.LATEST
+    model: ModelRef | None = None
+    limit_tokens: int | None = None
+
+
+class Channel(StrEnum):
+    """How a source's data reach us; a fact about the source that the judge grades by."""
+
+    HANDED_OVER = "handed_over"
+    """A payload or stream line that the runtime hands over while it runs."""
+    PERSISTED = "persisted"
+    """Rows that the runtime persists once per sample and does not rewrite."""
+    LAGGING = "lagging"
+    """A store that can lag behind the runtime or be refilled by it."""
+
+
+@frozen(kw_only=True)
+class Origin:
+    """The facts about a source that go into every observation.
+
+    Attributes:
+        adapter: The agent's room, such as ``claude``.
+        source: The source's id, such as ``claude.transcript``.
+        method: The name of its method.
+        channel: How its data reach us.
+        client: The key under which the model table keeps this runtime's own windows.
+    """
+
+    adapter: str
+    source: str
+    method: str
+    channel: Channel
+    client: str | None = None
+
+
+class Quantity(StrEnum):
+    """What a `Claim` is about."""
+
+    USED_TOKENS = "used_tokens"
+    USED_PERCENT = "used_percent"
+    REMAINING_TOKENS = "remaining_tokens"
+    REMAINING_PERCENT = "remaining_percent"
+
+
+@frozen
+class Claim:
+    """A second statement in the same data that must agree with the first within its rounding.
+
+    Attributes:
+        quantity: What it is about.
+        value: The stated value, in tokens or percent.
+        tolerance: How far rounding alone can move it, in the same unit.
+    """
+
+    quantity: Quantity
+    value: float
+    tolerance: float = 0
+
+
+@frozen(kw_only=True)
+class Sample:
+    """What every sample carries beside its numbers.
+
+    Attributes:
+        measured_at: When the runtime took it (aware); None when the data do not say.
+        identity: The facts that single the sample out (session, row id or clock, ...), for the
+            witness only. Never the phase. Native ids: hidden from repr.
+        runtime_version: The agent's version as stated, or None.
+        model: The model of the sample, or None.
+        estimated: The runtime estimated the numbers.
+        lower_bound: More has entered the context since the sample was taken.
+        turn_ended_at: The end of the turn where the data state one: the sample must lie shortly
+            before it.
+        claims: Other statements in the same data that must agree.
+    """
+
+    measured_at: datetime | None
+    identity: tuple[str, ...] = field(default=(), repr=False)
+    runtime_version: str | None = None
+    model: ModelRef | None = None
+    estimated: bool = False
+    lower_bound: bool = False
+    turn_ended_at: datetime | None = None
+    claims: tuple[Claim, ...] = ()
+
+
+@frozen(kw_only=True)
+class UsedTokens(Sample):
+    """A used count without a limit.
+
+    Attributes:
+        usage: The whole usage of the sample's request, or None when only a count is stated.
+        used_tokens: The count as the runtime states it; None to take it from *usage*.
+        used_basis: What the runtime's own meter counts.
+    """
+
+    usage: TokenUsage | None = None
+    used_tokens: int | None = None
+    used_basis: UsedBasis
+
+
+@frozen(kw_only=True)
+class TokenPair(UsedTokens):
+    """A used count and the limit that the runtime states beside it.
+
+    Attributes:
+        limit_tokens: The stated limit, in tokens, at least 1.
+        limit_basis: Which limit it is.
+        default_limits: Limits that this runtime assumes for a model it does not know.
+        overflows: The runtime can really use more than its limit, so that used > limit is a
+            fact. False where the runtime is known to state wrong limits.
+    """
+
+    limit_tokens: int
+    limit_basis: LimitBasis
+    default_limits: frozenset[int] = frozenset()
+    overflows: bool = False
+
+
+@frozen(kw_only=True)
+class UsedPercent(Sample):
+    """A share of the window without token counts.
+
+    Attributes:
+        used_percent: Percentage in use, 0..100.
+    """
+
+    used_percent: float
+
+
+@frozen(kw_only=True)
+class Gap:
+    """Nothing can be measured, and why.
+
+    Attributes:
+        reason: The named reason.
+        partial: What is still known, or None.
+        runtime_version: The agent's version as stated, or None.
+        model: The model, where the data name one.
+    """
+
+    reason: MissingReason
+    partial: Partial | None = None
+    runtime_version: str | None = None
+    model: ModelRef | None = None
+
+    @classmethod
+    def of_usage(cls, fault: UsageFault) -> Gap:
+        """Return the gap that a usage normaliser's *fault* stands for."""
+        return cls(reason=MissingReason(fault.kind.value))  # type: ignore[call-arg]
+
+
+@frozen
+class NeedMore:
+    """The answer is not in this window of bytes; *fallback* stands once the budget ends."""
+
+    fallback: Gap
+
+
+Evidence: TypeAlias = TokenPair | UsedTokens | UsedPercent | Gap
+"""What the judge judges."""

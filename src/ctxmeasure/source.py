@@ -1,0 +1,91 @@
+"""What an adapter declares: a `Source` record with the pure functions that read its format.
+
+A source is one of four kinds, by what it reads. A contributor's adapter imports this room,
+`evidence` and the floors below, and nothing else of ours. May not import `assess`: an adapter
+decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from attrs import field, frozen
+
+from .bounded.jsonl import Tail
+from .evidence import Evidence, NeedMore, Origin, Query
+
+__all__ = ["PayloadSource", "Source", "StreamSource", "TailSource"]
+
+StateT = TypeVar("StateT")
+
+
+@frozen(kw_only=True)
+class TailSource:
+    """A file of JSON lines that the runtime appends to, read from its end.
+
+    Attributes:
+        origin: Id, method and channel.
+        about: One line on what the source is.
+        extract: From the rows of a window to evidence; `NeedMore` asks for a larger window.
+    """
+
+    origin: Origin
+    about: str
+    extract: Callable[[Tail, Query], Evidence | NeedMore] = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """The source's id, such as ``claude.transcript``."""
+        return self.origin.source
+
+
+@frozen(kw_only=True)
+class PayloadSource:
+    """One JSON object that the runtime hands over.
+
+    Attributes:
+        origin: Id, method and channel.
+        about: One line on what the source is.
+        extract: From the decoded object to evidence.
+    """
+
+    origin: Origin
+    about: str
+    extract: Callable[[Mapping[str, Any], Query], Evidence] = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """The source's id, such as ``claude.status_line``."""
+        return self.origin.source
+
+
+@frozen(kw_only=True)
+class StreamSource(Generic[StateT]):
+    """A live stream of JSON lines, read by a pure reducer.
+
+    Attributes:
+        origin: Id, method and channel.
+        about: One line on what the source is.
+        initial: The state before the first line; an immutable value.
+        relevant: Whether a line's bytes can matter at all; must be far cheaper than decoding and
+            never say no to a line that matters.
+        step: The state after one decoded line, received at the given moment.
+        evidence: What a state shows.
+    """
+
+    origin: Origin
+    about: str
+    initial: StateT
+    relevant: Callable[[bytes], bool] = field(repr=False)
+    step: Callable[[StateT, Mapping[str, Any], Query], StateT] = field(repr=False)
+    evidence: Callable[[StateT, Query], Evidence] = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """The source's id, such as ``claude.stream``."""
+        return self.origin.source
+
+
+Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any]
+"""A source of readings."""

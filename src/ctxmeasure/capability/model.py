@@ -53,6 +53,8 @@ class Capability:
         provider: The provider whose platform the row describes.
         window_tokens: The window in force (for `Certainty.UNDECIDED`: the smaller candidate).
         larger_window_tokens: The only larger window this id can have, or None.
+        reduced_window_tokens: A smaller window to which a setting of the client can hold this
+            model (``CLAUDE_CODE_DISABLE_1M_CONTEXT``), or None.
         certainty: How far the id decides the window.
         marker_unsupported: The long-context marker was given although the provider no longer (or
             never) serves the long window for this id, so the client's own figure is in doubt.
@@ -66,6 +68,7 @@ class Capability:
     provider: str
     window_tokens: int
     larger_window_tokens: int | None = None
+    reduced_window_tokens: int | None = None
     certainty: Certainty = Certainty.DECIDED
     marker_unsupported: bool = False
     max_input_tokens: int | None = None

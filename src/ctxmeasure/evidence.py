@@ -214,7 +214,7 @@ class Gap:
     @classmethod
     def of_usage(cls, fault: UsageFault) -> Gap:
         """Return the gap that a usage normaliser's *fault* stands for."""
-        return cls(reason=MissingReason(fault.kind.value))  # type: ignore[call-arg]
+        return cls(reason=MissingReason(fault.kind.value))
 
 
 @frozen

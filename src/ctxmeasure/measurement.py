@@ -7,8 +7,9 @@ imports nothing of ours; every other room builds on it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import Attribute, field, frozen
 
@@ -23,19 +24,28 @@ def utc_milliseconds(moment: datetime) -> datetime:
 
     Raises:
         TypeError: *moment* is not a datetime.
-        ValueError: *moment* has no time zone.
+        ValueError: *moment* has no time zone, or lies outside the years 1..9999 in UTC.
     """
     if not isinstance(moment, datetime):
         raise TypeError("measured_at: expected a datetime")
-    if moment.tzinfo is None:
+    # A tzinfo that answers None is naive all the same; astimezone would take it for local time.
+    if moment.utcoffset() is None:
         raise ValueError("measured_at: expected an aware datetime (with a time zone)")
     if moment.tzinfo is not UTC:
-        moment = moment.astimezone(UTC)
+        try:
+            moment = moment.astimezone(UTC)
+        except OverflowError:
+            raise ValueError("measured_at: expected a year between 1 and 9999 in UTC") from None
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _at_least(minimum: int) -> object:
-    def check(_: object, attribute: Attribute[int], value: int) -> None:
+_Check: TypeAlias = Callable[[Any, "Attribute[Any]", Any], None]
+
+
+def count(minimum: int) -> _Check:
+    """Return an attrs validator for an int of at least *minimum*."""
+
+    def check(_: object, attribute: Attribute[Any], value: object) -> None:
         # bool is an int in Python, but True tokens is a mistake.
         if type(value) is not int:
             raise TypeError(f"{attribute.name}: expected an int")
@@ -45,14 +55,22 @@ def _at_least(minimum: int) -> object:
     return check
 
 
-def _percentage(_: object, attribute: Attribute[float], value: float) -> None:
+def percentage(_: object, attribute: Attribute[Any], value: object) -> None:
+    """Check, as an attrs validator, that *value* is a percentage between 0 and 100."""
     if type(value) not in (int, float):
         raise TypeError(f"{attribute.name}: expected a number")
-    if not 0 <= value <= 100:
+    if not 0 <= value <= 100:  # type: ignore[operator] # a number, see above; NaN fails too
         raise ValueError(f"{attribute.name}: expected a percentage between 0 and 100")
 
 
-def _method(_: object, attribute: Attribute[str], value: str) -> None:
+def as_percentage(value: Any) -> Any:
+    """Return an int or float between 0 and 100 as a float, all else as it is for `percentage`."""
+    if type(value) in (int, float) and 0 <= value <= 100:
+        return value + 0.0  # -0.0 becomes 0.0
+    return value
+
+
+def _method(_: object, attribute: Attribute[Any], value: object) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{attribute.name}: expected a str")
     if not value:
@@ -80,8 +98,8 @@ class TokenMeasurement:
         ValueError: An argument is out of range or *measured_at* has no time zone.
     """
 
-    used_tokens: int = field(validator=_at_least(0))  # type: ignore[arg-type]
-    limit_tokens: int = field(validator=_at_least(1))  # type: ignore[arg-type]
+    used_tokens: int = field(validator=count(0))
+    limit_tokens: int = field(validator=count(1))
     measured_at: datetime = field(converter=utc_milliseconds)
     method: str = field(validator=_method)
 
@@ -110,7 +128,7 @@ class PercentMeasurement:
         ValueError: *used_percent* is outside 0..100 or *measured_at* has no time zone.
     """
 
-    used_percent: float = field(validator=_percentage, converter=lambda v: float(v) if type(v) is int else v)
+    used_percent: float = field(validator=percentage, converter=as_percentage)
     measured_at: datetime = field(converter=utc_milliseconds)
     method: str = field(validator=_method)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
-from attrs import field, frozen
-from attrs.converters import optional
+from attrs import converters, field, frozen, validators
 
 from .bounded.budget import ReadStats
 from .capability.model import ModelRef
-from .measurement import Measurement, utc_milliseconds
+from .measurement import Measurement, as_percentage, count, percentage, utc_milliseconds
 from .usage import TokenUsage
 
 __all__ = [
@@ -39,7 +38,8 @@ __all__ = [
 class _Described(StrEnum):
     """A string enum whose members carry their own docstring."""
 
-    def __new__(cls, value: str, description: str) -> _Described:
+    # The default is for type checkers: it lets them read MissingReason("x") as a look-up by value.
+    def __new__(cls, value: str, description: str = "") -> Self:
         member = str.__new__(cls, value)
         member._value_ = value
         member.__doc__ = description
@@ -94,7 +94,10 @@ class LimitBasis(_Described):
     """Which limit the used count is measured against."""
 
     WINDOW = ("window", "The model's context window.")
-    EFFECTIVE_WINDOW = ("effective_window", "The part the runtime uses (Codex: 95 % of the window).")
+    EFFECTIVE_WINDOW = (
+        "effective_window",
+        "The part the runtime uses (Codex: 95 % of the window).",
+    )
     INPUT_BUDGET = ("input_budget", "The window less what is reserved for output.")
     DECLARED = ("declared", "A limit that the caller declared.")
     ASSUMED_DEFAULT = ("assumed_default", "A runner's default that the caller opted into.")
@@ -106,13 +109,17 @@ class MissingReason(_Described):
     # read
     SOURCE_ABSENT = (
         "source_absent",
-        "The file does not exist. Check the path; a new session writes its file only after the "
-        "first prompt.",
+        (
+            "The file does not exist. Check the path; a new session writes its file only after the "
+            "first prompt."
+        ),
     )
     SOURCE_UNREADABLE = (
         "source_unreadable",
-        "The source exists but cannot be read as a file (no permission, a directory, an I/O "
-        "error). Mend the permissions or the path.",
+        (
+            "The source exists but cannot be read as a file (no permission, a directory, an I/O "
+            "error). Mend the permissions or the path."
+        ),
     )
     SOURCE_BUSY = (
         "source_busy",
@@ -153,8 +160,10 @@ class MissingReason(_Described):
     )
     TURN_IDS_NOT_RECORDED = (
         "turn_ids_not_recorded",
-        "This version of the agent records no turn ids. Pass turn_started_at, or ask for the "
-        "latest sample.",
+        (
+            "This version of the agent records no turn ids. Pass turn_started_at, or ask for the "
+            "latest sample."
+        ),
     )
     CHAIN_TRUNCATED = (
         "chain_truncated",
@@ -167,8 +176,10 @@ class MissingReason(_Described):
     # evidence
     NOT_MEASURED_YET = (
         "not_measured_yet",
-        "The runtime has no usage yet: before the first response, after a clear, or right after "
-        "a compaction. Ask again after the next response.",
+        (
+            "The runtime has no usage yet: before the first response, after a clear, or right "
+            "after a compaction. Ask again after the next response."
+        ),
     )
     USAGE_NOT_REPORTED = (
         "usage_not_reported",
@@ -213,13 +224,17 @@ class MissingReason(_Described):
     )
     WINDOW_AMBIGUOUS = (
         "window_ambiguous",
-        "A plan, setting or platform decides this model's window. Use the status line, pass the "
-        "model as the agent was started with it, or declare limit_tokens.",
+        (
+            "A plan, setting or platform decides this model's window. Use the status line, pass "
+            "the model as the agent was started with it, or declare limit_tokens."
+        ),
     )
     LIMIT_CONTRADICTED = (
         "limit_contradicted",
-        "The limit is refuted by the session itself (more was used than it allows). Declare the "
-        "real limit with limit_tokens.",
+        (
+            "The limit is refuted by the session itself (more was used than it allows). Declare "
+            "the real limit with limit_tokens."
+        ),
     )
     # time
     SAMPLE_STALE = (
@@ -236,13 +251,17 @@ class MissingReason(_Described):
     )
     REWOUND = (
         "rewound",
-        "A rewind, revert or context edit made the last usage void. Ask again after the next "
-        "response.",
+        (
+            "A rewind, revert or context edit made the last usage void. Ask again after the next "
+            "response."
+        ),
     )
     CARRIED_OVER = (
         "carried_over",
-        "The runtime repeated an older turn's or a parent's numbers. Ask again after the next "
-        "response.",
+        (
+            "The runtime repeated an older turn's or a parent's numbers. Ask again after the next "
+            "response."
+        ),
     )
     WINDOW_EXCEEDED = (
         "window_exceeded",
@@ -260,8 +279,10 @@ class MissingReason(_Described):
     # refusal
     CUMULATIVE_ONLY = (
         "cumulative_only",
-        "Only sums over several calls are given, which say nothing about the window. Use another "
-        "source of this agent.",
+        (
+            "Only sums over several calls are given, which say nothing about the window. Use "
+            "another source of this agent."
+        ),
     )
     ESTIMATE_ONLY = (
         "estimate_only",
@@ -313,12 +334,21 @@ class Partial:
         limit_tokens: The limit that was stated, or None.
         measured_at: When the sample was taken (aware, UTC, whole milliseconds), or None.
         estimated: The numbers are the runtime's own estimate.
+
+    Raises:
+        TypeError: An argument has the wrong type (the message names it).
+        ValueError: A number is out of range (tokens below 0, a limit below 1, a percentage outside
+            0..100) or *measured_at* has no time zone.
     """
 
-    used_tokens: int | None = None
-    used_percent: float | None = None
-    limit_tokens: int | None = None
-    measured_at: datetime | None = field(default=None, converter=optional(utc_milliseconds))
+    used_tokens: int | None = field(default=None, validator=validators.optional(count(0)))
+    used_percent: float | None = field(
+        default=None, converter=as_percentage, validator=validators.optional(percentage)
+    )
+    limit_tokens: int | None = field(default=None, validator=validators.optional(count(1)))
+    measured_at: datetime | None = field(
+        default=None, converter=converters.optional(utc_milliseconds)
+    )
     estimated: bool = False
 
 

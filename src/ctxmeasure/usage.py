@@ -37,7 +37,6 @@ def _count(_: object, attribute: Attribute[int], value: int) -> None:
         raise ValueError(f"{attribute.name}: expected at least 0")
 
 
-
 @frozen(kw_only=True)
 class TokenUsage:
     """What one model call cost in tokens, in disjoint buckets.
@@ -164,14 +163,19 @@ def _normaliser(convert: Callable[[Mapping[str, Any]], TokenUsage]) -> Callable[
     return normalise
 
 
-def _anthropic_buckets(usage: Mapping[str, Any]) -> TokenUsage:
-    return TokenUsage(
-        input_tokens=_required(usage, "input_tokens"),
-        cache_read_tokens=_required(usage, "cache_read_input_tokens"),
-        cache_write_tokens=_required(usage, "cache_creation_input_tokens"),
-        output_tokens=_required(usage, "output_tokens"),
-        reasoning_tokens=_optional_in(usage, "output_tokens_details", "thinking_tokens"),
-    )
+def _last_message(usage: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the entry of the last model call: the last ``message`` iteration, or *usage*."""
+    iterations = usage.get("iterations")
+    if iterations is None:
+        return usage
+    if not isinstance(iterations, list):
+        raise _Fault(UsageFaultKind.INVALID, "iterations")
+    for iteration in reversed(iterations):
+        if not isinstance(iteration, Mapping):
+            raise _Fault(UsageFaultKind.INVALID, "iterations")
+        if iteration.get("type") == "message":
+            return iteration
+    return usage
 
 
 @_normaliser
@@ -181,23 +185,24 @@ def anthropic(usage: Mapping[str, Any]) -> TokenUsage:
     All four counts are required: a gateway may leave the cache counts out, and absent is not 0.
     With a server-side tool loop the top level is a sum over ``iterations``; the window is then the
     last entry of type ``message`` (Anthropic's own rule for these entries), never a ``compaction``
-    entry.
+    entry. Entries carry no ``output_tokens_details``; the top level's are taken where its output is
+    the entry's (Claude Code >= 2.1.220 writes one entry, equal to the top level).
     """
-    iterations = usage.get("iterations")
-    if iterations is not None:
-        if not isinstance(iterations, list):
-            raise _Fault(UsageFaultKind.INVALID, "iterations")
-        for iteration in reversed(iterations):
-            if not isinstance(iteration, Mapping):
-                raise _Fault(UsageFaultKind.INVALID, "iterations")
-            if iteration.get("type") == "message":
-                return _anthropic_buckets(iteration)
-    return _anthropic_buckets(usage)
+    call = _last_message(usage)
+    output = _required(call, "output_tokens")
+    detailed = usage if usage.get("output_tokens") == output else call
+    return TokenUsage(
+        input_tokens=_required(call, "input_tokens"),
+        cache_read_tokens=_required(call, "cache_read_input_tokens"),
+        cache_write_tokens=_required(call, "cache_creation_input_tokens"),
+        output_tokens=output,
+        reasoning_tokens=_optional_in(detailed, "output_tokens_details", "thinking_tokens"),
+    )
 
 
 @_normaliser
 def openai_responses(usage: Mapping[str, Any]) -> TokenUsage:
-    """Normalise an OpenAI Responses ``usage`` object (cached tokens lie inside ``input_tokens``)."""
+    """Normalise an OpenAI Responses ``usage`` object (cached lie inside ``input_tokens``)."""
     prompt = _required(usage, "input_tokens")
     output = _required(usage, "output_tokens")
     cached = _optional_in(usage, "input_tokens_details", "cached_tokens") or 0
@@ -244,7 +249,7 @@ def gemini(usage: Mapping[str, Any]) -> TokenUsage:
         input_tokens=_remainder(prompt, cached, key="cachedContentTokenCount") + tool_prompt,
         cache_read_tokens=cached,
         output_tokens=output,
-        reasoning_tokens=thoughts if "thoughtsTokenCount" in usage else None,
+        reasoning_tokens=None if usage.get("thoughtsTokenCount") is None else thoughts,
     )
 
 

@@ -1,0 +1,156 @@
+"""A readable stretch of bytes of known size: a path, a binary file object or bytes, opened.
+
+The thin edge of the house: every byte of a user's file passes through `Extent.read`. Nothing is
+written, created or touched, nothing blocks (a FIFO or a device is refused unread), and what is not
+ours to close stays open.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from typing import Any, BinaryIO, TypeAlias
+
+from attrs import field, frozen
+
+from .budget import ReadFault
+
+__all__ = ["Extent", "ReadableSource", "open_extent", "read_fully"]
+
+ReadableSource: TypeAlias = "str | os.PathLike[Any] | BinaryIO | bytes | bytearray | memoryview"
+"""A path, a binary file object with ``seek`` and ``read``, or the content itself."""
+
+_EXPECTED = "data: expected a path, a binary file object or bytes"
+# O_NONBLOCK: opening a FIFO must not wait for a writer. O_BINARY exists on Windows only.
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
+
+
+@frozen(eq=False)
+class Extent:
+    """An opened source.
+
+    Attributes:
+        size: Bytes in it when it was opened; what is appended later is not seen.
+    """
+
+    size: int
+    _file: Any = field(repr=False)
+    _owned: bool = field(repr=False)
+
+    def read(self, start: int, count: int) -> bytes | ReadFault:
+        """Return the *count* bytes from *start* on, or fewer when the file has shrunk."""
+        try:
+            self._file.seek(start)
+            return read_fully(self._file, count)
+        except (OSError, ValueError):  # ValueError: the file object was closed
+            return ReadFault.UNREADABLE
+
+    def close(self) -> None:
+        """Close what `open_extent` opened itself; nothing else."""
+        if self._owned:
+            self._file.close()
+
+
+def read_fully(file: Any, count: int) -> bytes:
+    """Return *count* bytes of a binary file object, fewer only at its end.
+
+    Short reads are repeated for the missing bytes only, so no byte is asked for after it was given.
+
+    Raises:
+        OSError: The file object raised it, or has no bytes now (a non-blocking one).
+        TypeError: The file object gives text.
+    """
+    pieces = []
+    missing = count
+    while missing > 0:
+        piece = file.read(missing)
+        if piece is None:
+            raise BlockingIOError
+        if not isinstance(piece, bytes):
+            raise TypeError(_EXPECTED)
+        if not piece:
+            break
+        pieces.append(piece[:missing])
+        missing -= len(piece)
+    return b"".join(pieces)
+
+
+def open_extent(source: ReadableSource) -> Extent | ReadFault:
+    """Open *source* for reading, without reading.
+
+    Returns:
+        The extent, or the fault: absent, unreadable (no permission, not a regular file, an I/O
+        error, a file object that cannot seek) or busy (another process holds a lease on it).
+
+    Raises:
+        TypeError: *source* is none of the things that can be read.
+    """
+    match source:
+        case str() | os.PathLike():
+            return _open_path(source)
+        case bytes():
+            return Extent(len(source), io.BytesIO(source), owned=True)
+        case bytearray() | memoryview():
+            return _open_view(memoryview(source))
+        case io.TextIOBase():
+            raise TypeError(_EXPECTED)
+        case _ if callable(getattr(source, "read", None)) and hasattr(source, "seek"):
+            return _open_file_object(source)
+        case _:
+            raise TypeError(_EXPECTED)
+
+
+def _open_path(path: str | os.PathLike[Any]) -> Extent | ReadFault:
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return ReadFault.ABSENT  # ValueError: a NUL or a lone surrogate; no file has such a name
+    except BlockingIOError:
+        return ReadFault.BUSY
+    except OSError:
+        return ReadFault.UNREADABLE
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        return ReadFault.UNREADABLE
+    return Extent(status.st_size, io.FileIO(descriptor), owned=True)
+
+
+def _open_view(view: memoryview) -> Extent:
+    if not view.c_contiguous:
+        raise TypeError(_EXPECTED)
+    return Extent(view.nbytes, _ViewFile(view.cast("B")), owned=True)
+
+
+def _open_file_object(file: Any) -> Extent | ReadFault:
+    try:
+        size = file.seek(0, os.SEEK_END)
+        if size is None:  # mmap before Python 3.13
+            size = file.tell()
+    except (OSError, ValueError):
+        return ReadFault.UNREADABLE
+    return Extent(size, file, owned=False)
+
+
+class _ViewFile:
+    """A file over a memoryview, which `io.BytesIO` would copy whole."""
+
+    __slots__ = ("_position", "_view")
+
+    def __init__(self, view: memoryview) -> None:
+        self._view = view
+        self._position = 0
+
+    def seek(self, position: int) -> None:
+        self._position = position
+
+    def read(self, count: int) -> bytes:
+        piece = bytes(self._view[self._position : self._position + count])
+        self._position += len(piece)
+        return piece
+
+    def close(self) -> None:
+        self._view.release()

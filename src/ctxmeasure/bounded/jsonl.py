@@ -1,0 +1,304 @@
+"""The tail of a JSON-lines file: its last rows, newest first, within a byte budget.
+
+`TailReader` is the thin edge: it reads a window at the file's end and doubles it on demand, and
+asks for no byte twice. `Tail` is what an adapter gets: rows that are decoded only when their bytes
+hold a needle, so that a megabyte of tool output costs one pass in C and nothing else. Where real
+rows lie: formats/claude.md §1.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self, TypeAlias
+
+from attrs import define, field, frozen
+
+from .budget import ReadBudget, ReadFault, ReadStats
+from .decode import decode_object, repeats_keys
+from .extent import Extent, ReadableSource, open_extent
+
+__all__ = ["Row", "Tail", "TailReader"]
+
+_BOM = b"\xef\xbb\xbf"
+_Span: TypeAlias = tuple[int, int]
+
+
+@define(eq=False)
+class _Window:
+    """The bytes held of a file, and the rows decoded from them; grows at its front only.
+
+    All tails of one reading share it, so that a row is decoded once and its bytes are held once.
+
+    Attributes:
+        base: Absolute offset of the first byte held.
+        content: The bytes held.
+        rows: The rows that were decoded, by absolute offset; None for those that could not be.
+    """
+
+    base: int
+    content: bytes
+    rows: dict[int, Row | None] = field(factory=dict, init=False)
+
+    def prepend(self, older: bytes) -> None:
+        """Put the bytes that lie just before the window in front of it."""
+        self.content = older + self.content
+        self.base -= len(older)
+
+    def line(self, start: int, stop: int) -> bytes:
+        """Return the line from *start* to *stop* (absolute) without the file's byte order mark."""
+        raw = self.content[start - self.base : stop - self.base]
+        return raw.removeprefix(_BOM) if start == 0 else raw
+
+    def row(self, start: int, stop: int) -> Row | None:
+        """Return the row from *start* to *stop* (absolute), decoding it only the first time."""
+        try:
+            return self.rows[start]
+        except KeyError:
+            pass
+        raw = self.line(start, stop)
+        value = decode_object(raw)
+        if value is None:
+            if not raw.strip():
+                return None  # a blank line is no row, so none was lost
+            row = None
+        else:
+            row = Row(start, value, stop, self)
+        self.rows[start] = row
+        return row
+
+
+@frozen
+class Row:
+    """One decoded row.
+
+    Attributes:
+        offset: Absolute offset in bytes of the row's first byte in the file.
+        value: The decoded JSON object. Treat as immutable: later questions get the same object.
+    """
+
+    offset: int
+    value: dict[str, Any] = field(repr=False)
+    _stop: int = field(repr=False)
+    _window: _Window = field(repr=False, eq=False)
+
+    def has_duplicate_keys(self) -> bool:
+        """Tell whether any object in the row names a key twice (the value keeps the last)."""
+        return repeats_keys(self._window.line(self.offset, self._stop), self.value)
+
+
+@frozen(eq=False)
+class Tail:
+    """An immutable view on the last bytes of a JSON-lines file.
+
+    Attributes:
+        size: The file's size in bytes at opening.
+        truncated: The window does not reach the beginning of the file. Its first line is then no
+            row, because its beginning is not known.
+    """
+
+    size: int
+    truncated: bool
+    _bytes_read: int = field(repr=False)
+    _first: int = field(repr=False)  # absolute offset of the first complete line
+    _window: _Window = field(repr=False)
+
+    @property
+    def stats(self) -> ReadStats:
+        """What the reading has cost by now."""
+        decoded = self._window.rows.values()
+        skipped = sum(row is None for row in decoded)
+        return ReadStats(
+            bytes_read=self._bytes_read,
+            rows_decoded=len(decoded) - skipped,
+            rows_skipped=skipped,
+            window_truncated=self.truncated,
+        )
+
+    @property
+    def no_complete_row(self) -> bool:
+        """The window lies wholly inside one line that is longer than it."""
+        if not self.truncated:
+            return False
+        window = self._window
+        end = window.base + len(window.content)
+        if window.content.find(b"\n", self._first - window.base) >= 0:
+            return False
+        return self._first == end or window.row(self._first, end) is None
+
+    def contains(self, needle: bytes) -> bool:
+        """Tell whether any complete line of the window contains *needle*."""
+        _check((needle,))
+        return self._window.content.find(needle, self._first - self._window.base) >= 0
+
+    def rows(self, *needles: bytes, before: int | None = None) -> Iterator[Row]:
+        """Return the rows whose bytes contain any of the *needles*, newest first and lazily.
+
+        Lines that contain none of them are never looked at. Lines that are no JSON object are
+        skipped and counted, once each.
+
+        Args:
+            *needles: Byte strings without a line break; none of them: every row.
+            before: Only rows that start before this absolute offset.
+
+        Raises:
+            TypeError: A needle is not bytes, or *before* is not an int.
+            ValueError: A needle is empty or contains a line break.
+        """
+        _check(needles)
+        if before is not None and type(before) is not int:
+            raise TypeError("before: expected an int")
+        return self._rows(needles, before)
+
+    def _rows(self, needles: tuple[bytes, ...], before: int | None) -> Iterator[Row]:
+        window = self._window
+        content, base = window.content, window.base
+        low, high = self._first - base, len(content)
+        if before is not None and before - base <= high:
+            high = _line_end(content, before - base, low)
+        spans = _spans_with(content, needles, low, high) if needles else _spans(content, low, high)
+        for start, stop in spans:
+            row = window.row(base + start, base + stop)
+            if row is not None:
+                yield row
+
+
+def _check(needles: tuple[bytes, ...]) -> None:
+    for needle in needles:
+        if not isinstance(needle, bytes):
+            raise TypeError("needles: expected bytes")
+        if not needle or b"\n" in needle:
+            raise ValueError("needles: expected at least one byte and no line break")
+
+
+def _line_end(content: bytes, before: int, low: int) -> int:
+    """Return the end of the last line that starts before the position *before*."""
+    if before <= low:
+        return low
+    end = content.find(b"\n", before - 1)
+    return len(content) if end < 0 else end
+
+
+def _spans(content: bytes, low: int, high: int) -> Iterator[_Span]:
+    """Yield start and stop of every line between *low* and *high*, the last first."""
+    stop = high
+    while stop > low:
+        start = content.rfind(b"\n", low, stop) + 1 or low
+        if start < stop:
+            yield start, stop
+        stop = start - 1
+
+
+def _spans_with(content: bytes, needles: tuple[bytes, ...], low: int, high: int) -> Iterator[_Span]:
+    """Yield start and stop of every line that contains a needle, the last first."""
+    hits = {needle: content.rfind(needle, low, high) for needle in needles}
+    while (hit := max(hits.values())) >= 0:
+        start = content.rfind(b"\n", low, hit) + 1 or low
+        stop = content.find(b"\n", hit, high)
+        yield start, high if stop < 0 else stop
+        for needle, position in hits.items():
+            if position >= start:
+                hits[needle] = content.rfind(needle, low, start)
+
+
+class TailReader:
+    """Reads the end of a file and, on demand, what lies before it; a context manager.
+
+    Attributes:
+        tail: The current window.
+        fault: What stopped the last `grow`, or None when it was the budget or the file's beginning.
+    """
+
+    __slots__ = ("_budget", "_bytes_read", "_extent", "_window", "fault", "tail")
+
+    fault: ReadFault | None
+    tail: Tail
+
+    def __init__(
+        self, extent: Extent, budget: ReadBudget, window: _Window, bytes_read: int
+    ) -> None:
+        self._extent = extent
+        self._budget = budget
+        self._window = window
+        self._bytes_read = bytes_read
+        self.fault = None
+        self.tail = self._view()
+
+    @classmethod
+    def open(cls, source: ReadableSource, budget: ReadBudget) -> TailReader | ReadFault:
+        """Open *source* and read its first window.
+
+        Args:
+            source: A path, a binary file object with ``seek`` and ``read``, or bytes. A file
+                object is not closed and its position is not restored.
+            budget: How many bytes may be asked for.
+
+        Returns:
+            The reader, or why there is none.
+
+        Raises:
+            TypeError: *source* cannot be read from.
+        """
+        extent = open_extent(source)
+        if isinstance(extent, ReadFault):
+            return extent
+        wanted = min(budget.initial, budget.maximum, extent.size)
+        base = extent.size - wanted
+        content = extent.read(base, wanted)
+        if not isinstance(content, ReadFault) and wanted and not content:
+            content = ReadFault.BUSY  # cut off below us by its writer
+        if isinstance(content, ReadFault):
+            extent.close()
+            return content
+        return cls(extent, budget, _Window(base, content), wanted)
+
+    @property
+    def stats(self) -> ReadStats:
+        """What the reading has cost by now."""
+        return self.tail.stats
+
+    def grow(self) -> bool:
+        """Double the window within the budget by reading the bytes before it.
+
+        Returns:
+            Whether there is more to see in `tail`. False when the budget or the beginning of the
+            file is reached, or when the file could not be read on (`fault` says why).
+        """
+        window = self._window
+        wanted = min(self._bytes_read, self._budget.maximum - self._bytes_read, window.base)
+        if wanted == 0:
+            return False
+        older = self._extent.read(window.base - wanted, wanted)
+        if not isinstance(older, ReadFault) and len(older) < wanted:
+            older = ReadFault.BUSY  # cut off below us by its writer
+        if isinstance(older, ReadFault):
+            self.fault = older
+            return False
+        self._bytes_read += wanted
+        window.prepend(older)
+        self.tail = self._view()
+        return True
+
+    def close(self) -> None:
+        """Close the file if it was opened here; the tail stays usable."""
+        self._extent.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _view(self) -> Tail:
+        window = self._window
+        first = window.base
+        if window.base > 0:
+            # The first byte is a probe: a line break there shows that the next line is complete.
+            line_break = window.content.find(b"\n")
+            first += line_break + 1 if line_break >= 0 else len(window.content)
+        return Tail(
+            size=self._extent.size,
+            truncated=window.base > 0,
+            bytes_read=self._bytes_read,
+            first=first,
+            window=window,
+        )

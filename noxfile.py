@@ -1,0 +1,63 @@
+"""The checks of this repository; ``.ci/run`` runs the same sessions from nothing.
+
+``nox`` runs them all, ``nox -s typing`` runs one, ``nox -l`` lists them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2"
+nox.options.sessions = ["lint", "typing", "tests", "docs", "build"]
+nox.options.reuse_existing_virtualenvs = True
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting."""
+    session.install("-e", ".[dev]")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Check all types strictly, those that users' checkers see included."""
+    session.install("-e", ".[dev]")
+    session.run("mypy")
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Run the tests; every line and branch of the package has to be covered."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "--cov", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the pages with every reference resolved, and run their examples."""
+    session.install("-e", ".[test,docs]")
+    session.run("pytest", "tests/docs")
+    session.run("sphinx-build", "-W", "-n", "-q", "-b", "html", "docs", "docs/_build/html")
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build sdist and wheel, and use the wheel alone in an empty environment."""
+    session.install("build")
+    dist = Path(session.create_tmp()) / "dist"
+    session.run("python", "-m", "build", "--outdir", str(dist))
+    session.run("python", "scripts/check_wheel.py", str(dist))
+
+
+@nox.session
+def benchmarks(session: nox.Session) -> None:
+    """Print the ratios of every benchmark, quickly."""
+    session.install("-e", ".")
+    for script in sorted(Path("benchmarks").glob("*.py")):
+        session.run("python", str(script), "--quick")

@@ -1,0 +1,70 @@
+"""The generated tables say all that the code says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import generate
+import pytest
+
+from ctxmeasure import assess
+from ctxmeasure.observation import (
+    Attestation,
+    Completeness,
+    Confidence,
+    LimitBasis,
+    MissingReason,
+    UsedBasis,
+)
+
+
+def rows(markdown: str) -> list[list[str]]:
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+@pytest.mark.parametrize("reason", MissingReason)
+def test_every_missing_reason_is_listed_with_what_to_do(reason: MissingReason) -> None:
+    assert [f"`{reason}`", reason.__doc__] in rows(generate.reasons())
+
+
+@pytest.mark.parametrize("rule", assess.RULES, ids=lambda rule: rule.name)
+def test_every_rule_of_the_judge_is_listed_with_its_outcome(rule: assess.Rule) -> None:
+    match rule:
+        case assess.Grade(
+            attestation=attestation, confidence=confidence, completeness=completeness
+        ):
+            outcome = [f"`{attestation}`", f"`{confidence}`", f"`{completeness}`"]
+        case assess.Ceiling(confidence=confidence):
+            outcome = [f"`{confidence}`"]
+        case assess.Refusal(reason=reason):
+            outcome = [f"`{reason}`"]
+        case _:
+            pytest.fail("a kind of rule that the docs do not show")
+    assert [rule.when, *outcome] in rows(generate.judge())
+
+
+@pytest.mark.parametrize(
+    "enum", [Attestation, Confidence, Completeness, UsedBasis, LimitBasis], ids=lambda e: e.__name__
+)
+def test_every_word_of_a_vocabulary_is_listed_with_its_meaning(enum: type[StrEnum]) -> None:
+    listed = rows(generate.vocabulary(enum))
+    for member in enum:
+        assert member.__doc__
+        assert [f"`{member}`", member.__doc__] in listed
+
+
+def test_a_table_cell_may_hold_the_column_mark() -> None:
+    class Marked(StrEnum):
+        A = "a|b"
+
+    assert "| `a\\|b` |" in generate.vocabulary(Marked)
+
+
+def test_all_pages_are_written_anew_into_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "_generated"
+    generate.write(folder)
+    generate.write(folder)
+    written = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    assert written == {f"{name}.md": page() for name, page in generate.PAGES.items()}

@@ -1,1 +1,91 @@
-"""How full is a coding agent's context window, and how do we know?"""
+"""How full is a coding agent's context window, and how do we know?
+
+The front door: the verbs `observe` and `Stream`, the types they give back, and one room of sources
+per agent (``from ctxmeasure import claude``). Everything is imported on first use, so that
+``import ctxmeasure`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .adapters import claude as claude
+    from .assess import DEFAULT_POLICY as DEFAULT_POLICY
+    from .assess import Counts as Counts
+    from .assess import Policy as Policy
+    from .bounded.budget import ReadBudget as ReadBudget
+    from .bounded.budget import ReadStats as ReadStats
+    from .capability.model import ModelRef as ModelRef
+    from .evidence import Phase as Phase
+    from .evidence import Query as Query
+    from .measurement import Measurement as Measurement
+    from .measurement import PercentMeasurement as PercentMeasurement
+    from .measurement import TokenMeasurement as TokenMeasurement
+    from .observation import Attestation as Attestation
+    from .observation import Completeness as Completeness
+    from .observation import Confidence as Confidence
+    from .observation import LimitBasis as LimitBasis
+    from .observation import Missing as Missing
+    from .observation import MissingReason as MissingReason
+    from .observation import Observation as Observation
+    from .observation import Observed as Observed
+    from .observation import Partial as Partial
+    from .observation import Provenance as Provenance
+    from .observation import UsedBasis as UsedBasis
+    from .observation import Witness as Witness
+    from .reading import observe as observe
+    from .source import Source as Source
+    from .stream import Stream as Stream
+    from .usage import TokenUsage as TokenUsage
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "Attestation": "observation",
+    "Completeness": "observation",
+    "Confidence": "observation",
+    "Counts": "assess",
+    "DEFAULT_POLICY": "assess",
+    "LimitBasis": "observation",
+    "Measurement": "measurement",
+    "Missing": "observation",
+    "MissingReason": "observation",
+    "ModelRef": "capability.model",
+    "Observation": "observation",
+    "Observed": "observation",
+    "Partial": "observation",
+    "PercentMeasurement": "measurement",
+    "Phase": "evidence",
+    "Policy": "assess",
+    "Provenance": "observation",
+    "Query": "evidence",
+    "ReadBudget": "bounded.budget",
+    "ReadStats": "bounded.budget",
+    "Source": "source",
+    "Stream": "stream",
+    "TokenMeasurement": "measurement",
+    "TokenUsage": "usage",
+    "UsedBasis": "observation",
+    "Witness": "observation",
+    "observe": "reading",
+}
+_AGENTS = frozenset({"claude"})
+
+__all__ = [*sorted(_HOME), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        found: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name in _AGENTS:
+        found = import_module(f"{__name__}.adapters.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found  # the next look-up costs nothing
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,7 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
+from attrs.validators import optional
 
 from .capability.model import ModelRef
 from .observation import LimitBasis, MissingReason, Partial, UsedBasis
@@ -45,6 +46,47 @@ class Phase(StrEnum):
     """The newest trustworthy sample of the session."""
 
 
+def _some_text(_: object, attribute: Attribute[str | None], text: str | None) -> None:
+    if text is None:
+        return
+    if not isinstance(text, str):
+        raise TypeError(f"{attribute.name}: expected a str")
+    if not text:
+        raise ValueError(f"{attribute.name}: expected at least one character")
+
+
+def _aware(_: object, attribute: Attribute[datetime], moment: datetime) -> None:
+    if not isinstance(moment, datetime):
+        raise TypeError(f"{attribute.name}: expected a datetime")
+    if moment.tzinfo is None:
+        raise ValueError(f"{attribute.name}: expected an aware datetime (with a time zone)")
+
+
+def _limit(_: object, attribute: Attribute[int | None], limit: int | None) -> None:
+    if limit is None:
+        return
+    if type(limit) is not int:
+        raise TypeError(f"{attribute.name}: expected an int")
+    if limit < 1:
+        raise ValueError(f"{attribute.name}: expected at least 1 token")
+
+
+def _phase(phase: Phase | str) -> Phase:
+    try:
+        return Phase(phase)
+    except ValueError:
+        raise ValueError("phase: expected active, terminal or latest") from None
+
+
+def _vouched(model: ModelRef | str | None) -> ModelRef | None:
+    return ModelRef.as_started(model) if isinstance(model, str) else model
+
+
+def _model(_: object, __: Attribute[ModelRef | None], model: ModelRef | None) -> None:
+    if model is not None and not isinstance(model, ModelRef):
+        raise TypeError("model: expected a str or a ModelRef")
+
+
 @frozen(kw_only=True)
 class Query:
     """What is asked of a source.
@@ -56,18 +98,22 @@ class Query:
         turn_started_at: When the turn began; aware. For agents that record no turn ids.
         agent_id: A sub-agent's id, to measure that sub-agent and not the main chain.
         phase: When in the life of the turn the question is asked.
-        model: A model id the caller vouches for, as the agent was started with it.
+        model: A model the caller vouches for, as the agent was started with it.
         limit_tokens: A limit the caller declares, in tokens.
+
+    Raises:
+        TypeError: An argument has the wrong type (the message names it).
+        ValueError: An argument has an impossible value (the message names it).
     """
 
-    at: datetime
-    session_id: str | None = field(default=None, repr=False)
-    turn_id: str | None = field(default=None, repr=False)
-    turn_started_at: datetime | None = None
-    agent_id: str | None = field(default=None, repr=False)
-    phase: Phase = Phase.LATEST
-    model: ModelRef | None = None
-    limit_tokens: int | None = None
+    at: datetime = field(validator=_aware)
+    session_id: str | None = field(default=None, repr=False, validator=_some_text)
+    turn_id: str | None = field(default=None, repr=False, validator=_some_text)
+    turn_started_at: datetime | None = field(default=None, validator=optional(_aware))
+    agent_id: str | None = field(default=None, repr=False, validator=_some_text)
+    phase: Phase = field(default=Phase.LATEST, converter=_phase)
+    model: ModelRef | None = field(default=None, converter=_vouched, validator=_model)
+    limit_tokens: int | None = field(default=None, validator=_limit)
 
 
 class Channel(StrEnum):

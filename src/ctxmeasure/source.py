@@ -71,7 +71,9 @@ class StreamSource(Generic[StateT]):
         relevant: Whether a line's bytes can matter at all; must be far cheaper than decoding and
             never say no to a line that matters.
         step: The state after one decoded line, received at the given moment.
-        evidence: What a state shows.
+        evidence: What a state shows of the present.
+        peak: What a state shows of the fullest response so far, with the limit that is known now:
+            a stream may state its limit only at the end.
     """
 
     origin: Origin
@@ -80,6 +82,7 @@ class StreamSource(Generic[StateT]):
     relevant: Callable[[bytes], bool] = field(repr=False)
     step: Callable[[StateT, Mapping[str, Any], Query], StateT] = field(repr=False)
     evidence: Callable[[StateT, Query], Evidence] = field(repr=False)
+    peak: Callable[[StateT, Query], Evidence] = field(repr=False)
 
     @property
     def id(self) -> str:

@@ -32,6 +32,20 @@ class ModelRef:
     long_context_marker: bool | None = None
     platform: str | None = None
 
+    @classmethod
+    def as_started(cls, text: str) -> ModelRef:
+        """Return the model that an agent was started with, as *text* names it.
+
+        A trailing ``[1m]`` asks for the long window; its absence says that nobody asked.
+
+        Raises:
+            ValueError: *text* is empty.
+        """
+        if not text:
+            raise ValueError("model: expected at least one character")
+        marked = text[-4:].lower() == "[1m]"
+        return cls(id=text[:-4] if marked else text, long_context_marker=marked)
+
 
 class Certainty(StrEnum):
     """How far a model id decides its window."""

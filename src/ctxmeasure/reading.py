@@ -1,0 +1,163 @@
+"""The verb: read within a budget, extract, judge.
+
+Ties the floors below together for one question: `bounded` reads, the source's adapter extracts,
+`assess` judges. Wrong arguments raise; bad data becomes a `Missing`. The clock is read here, and
+only when the caller gives no ``at``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any, BinaryIO, TypeAlias
+
+from .assess import DEFAULT_POLICY, Policy, assess
+from .bounded.budget import KIB, MIB, ReadBudget, ReadFault, ReadStats
+from .bounded.jsonl import TailReader
+from .bounded.payload import read_object
+from .capability.model import ModelRef
+from .evidence import Evidence, Gap, NeedMore, Phase, Query
+from .observation import MissingReason, Observation
+from .registry import find
+from .source import PayloadSource, Source, StreamSource, TailSource
+
+__all__ = ["Readable", "observe"]
+
+Readable: TypeAlias = str | PathLike[str] | BinaryIO | bytes | Mapping[str, Any]
+"""What can be read: a path, a binary file object, the bytes themselves, or a decoded object."""
+
+# An active turn's prompt can lie far back: 99 % of real ones lie within 2 MB (formats/claude.md
+# §1.5). The last sample of a session lies within 256 KiB in 97 %.
+_ACTIVE_BUDGET = ReadBudget(maximum=4 * MIB)
+_BUDGET = ReadBudget(maximum=256 * KIB)
+_PAYLOAD_BUDGET = ReadBudget(maximum=4 * MIB)  # a full get_context_usage answer lists every tool
+
+
+def observe(
+    source: Source | str,
+    data: Readable,
+    *,
+    session_id: str | None = None,
+    turn_id: str | None = None,
+    turn_started_at: datetime | None = None,
+    agent_id: str | None = None,
+    phase: Phase = Phase.LATEST,
+    at: datetime | None = None,
+    model: str | ModelRef | None = None,
+    limit_tokens: int | None = None,
+    policy: Policy = DEFAULT_POLICY,
+    budget: ReadBudget | None = None,
+) -> Observation:
+    """Return how full the context window is, as *source* shows it in *data*.
+
+    Args:
+        source: A `Source`, or its id such as ``"claude.transcript"``.
+        data: A path (str or path-like), a binary file object, the bytes themselves, or for
+            payloads a mapping that is already decoded.
+        session_id: The agent's own session id; None takes the session that the data show.
+        turn_id: The agent's own id of the turn the sample must belong to (Claude Code:
+            ``prompt_id``).
+        turn_started_at: When the turn began (aware): a sample from before is not of this turn.
+        agent_id: A sub-agent's id, to measure it instead of the main chain.
+        phase: When in the life of the turn the question is asked.
+        at: The moment of the question (aware); None: now.
+        model: The model as the agent was started with it (``claude-opus-4-6[1m]``): settles what
+            the data leave open, never overrides them.
+        limit_tokens: A limit the caller declares, in tokens; stands in for any other limit.
+        policy: What the caller accepts.
+        budget: How much may be read; None: 256 KiB at most, 4 MiB for an active turn or a payload.
+
+    Returns:
+        `Observed`, or `Missing` with a named reason; also for unreadable or malformed data.
+
+    Raises:
+        TypeError: An argument has the wrong type (the message names it).
+        ValueError: An argument has an impossible value (the message names it).
+    """
+    if not isinstance(source, TailSource | PayloadSource | StreamSource):
+        source = find(source)
+    asked = Query(
+        at=datetime.now(UTC) if at is None else at,
+        session_id=session_id,
+        turn_id=turn_id,
+        turn_started_at=turn_started_at,
+        agent_id=agent_id,
+        phase=phase,
+        model=model,
+        limit_tokens=limit_tokens,
+    )
+    if not isinstance(policy, Policy):
+        raise TypeError("policy: expected a Policy")
+    if budget is not None and not isinstance(budget, ReadBudget):
+        raise TypeError("budget: expected a ReadBudget")
+    evidence, stats = _read(source, data, asked, budget)
+    return assess(evidence, origin=source.origin, query=asked, policy=policy, stats=stats)
+
+
+def _read(
+    source: Source, data: Readable, asked: Query, budget: ReadBudget | None
+) -> tuple[Evidence, ReadStats]:
+    if isinstance(source, PayloadSource):
+        return _read_payload(source, data, asked, budget or _PAYLOAD_BUDGET)
+    if isinstance(data, Mapping):
+        raise TypeError("data: expected a path, a binary file object or bytes")
+    if budget is None:
+        budget = _ACTIVE_BUDGET if asked.phase is Phase.ACTIVE else _BUDGET
+    reader = TailReader.open(data, budget)
+    if isinstance(reader, ReadFault):
+        return _fault(reader), ReadStats()
+    with reader:
+        if isinstance(source, TailSource):
+            evidence = _read_tail(source, reader, asked)
+        else:
+            evidence = _read_stream(source, reader, asked)
+        return evidence, reader.stats
+
+
+def _read_payload(
+    source: PayloadSource, data: Readable, asked: Query, budget: ReadBudget
+) -> tuple[Evidence, ReadStats]:
+    if isinstance(data, Mapping):
+        return source.extract(data, asked), ReadStats()
+    payload = read_object(data, budget)
+    if isinstance(payload, ReadFault):
+        return _fault(payload), ReadStats()
+    return source.extract(payload.value, asked), payload.stats
+
+
+def _read_tail(source: TailSource, reader: TailReader, asked: Query) -> Evidence:
+    """Ask the adapter for evidence, with twice the window for as long as it needs more."""
+    while True:
+        evidence = source.extract(reader.tail, asked)
+        if not isinstance(evidence, NeedMore):
+            return evidence
+        if not reader.grow():
+            return _stopped(reader) or evidence.fallback
+
+
+def _read_stream(source: StreamSource[Any], reader: TailReader, asked: Query) -> Evidence:
+    """Replay what the window holds of a recorded stream."""
+    while reader.grow():
+        pass
+    state = source.initial
+    for row in reversed(list(reader.tail.rows())):
+        state = source.step(state, row.value, asked)
+    evidence = source.evidence(state, asked)
+    if isinstance(evidence, Gap) and evidence.reason is MissingReason.NOT_MEASURED_YET:
+        unseen = Gap(reason=MissingReason.BUDGET_EXHAUSTED) if reader.tail.truncated else None
+        return _stopped(reader) or unseen or evidence
+    return evidence
+
+
+def _stopped(reader: TailReader) -> Gap | None:
+    """Return what kept the window from growing, where that says more than the adapter can."""
+    if reader.fault is not None:
+        return _fault(reader.fault)
+    if reader.tail.no_complete_row:
+        return Gap(reason=MissingReason.BUDGET_EXHAUSTED)
+    return None
+
+
+def _fault(fault: ReadFault) -> Gap:
+    return Gap(reason=MissingReason(fault.value))

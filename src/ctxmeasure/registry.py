@@ -1,0 +1,65 @@
+"""The table of all sources; the only room that imports the adapters.
+
+Built-in sources are named here with the module that declares them and are imported when they are
+asked for. Third parties add sources by the entry-point group ``ctxmeasure.sources``: the entry's
+name is the source's id and its object a `Source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from .source import PayloadSource, Source, StreamSource, TailSource
+
+__all__ = ["ENTRY_POINT_GROUP", "find", "ids", "sources"]
+
+ENTRY_POINT_GROUP = "ctxmeasure.sources"
+
+_BUILT_IN = {
+    "claude.transcript": ("claude.transcript", "TRANSCRIPT"),
+    "claude.stream": ("claude.stream", "STREAM"),
+    "claude.status_line": ("claude.status_line", "STATUS_LINE"),
+    "claude.context_usage": ("claude.context_usage", "CONTEXT_USAGE"),
+    "claude.hook": ("claude.hook", "HOOK"),
+}
+
+
+def find(source_id: str) -> Source:
+    """Return the source with the id *source_id*.
+
+    Raises:
+        TypeError: *source_id* is not a str, or a plug-in's object is not a `Source`.
+        ValueError: No source has this id.
+    """
+    if not isinstance(source_id, str):
+        raise TypeError("source: expected a Source or a source id")
+    if source_id in _BUILT_IN:
+        module, name = _BUILT_IN[source_id]
+        found: object = getattr(import_module(f"{__package__}.adapters.{module}"), name)
+    else:
+        found = _plugged_in(source_id)
+    if not isinstance(found, TailSource | PayloadSource | StreamSource):
+        raise TypeError(f"source: the plug-in for this id in {ENTRY_POINT_GROUP!r} is no Source")
+    return found
+
+
+def ids() -> tuple[str, ...]:
+    """Return the ids of all sources, built-in ones first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, rarely needed
+
+    plugged_in = {entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)}
+    return (*_BUILT_IN, *sorted(plugged_in - _BUILT_IN.keys()))
+
+
+def sources() -> Iterator[Source]:
+    """Yield all sources, built-in ones first."""
+    return map(find, ids())
+
+
+def _plugged_in(source_id: str) -> object:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, rarely needed
+
+    for entry in entry_points(group=ENTRY_POINT_GROUP, name=source_id):
+        return entry.load()
+    raise ValueError("source: no source has this id; see ctxmeasure.registry.ids()")

@@ -1,0 +1,188 @@
+"""The verb for live streams: a pure reducer per source, and a small stateful wrapper.
+
+Feed it every line an agent prints; it keeps the newest state, never raises on a bad line, and can
+be asked at any moment, also right after a kill or a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import evolve
+
+from .assess import DEFAULT_POLICY, Policy, assess
+from .bounded.budget import ReadStats
+from .bounded.decode import decode_object
+from .capability.model import ModelRef
+from .evidence import Evidence, Query
+from .observation import Observation
+from .registry import find
+from .source import Source, StreamSource
+
+__all__ = ["Stream"]
+
+# A line longer than this is not kept while its end is awaited: tool outputs reach tens of MB.
+_LONGEST_LINE = 64 * 1024 * 1024
+
+
+class Stream:
+    """A live stream of an agent's JSON lines.
+
+    Args:
+        source: A stream source, or its id such as ``"claude.stream"``.
+        session_id: The agent's own session id; None takes the stream's.
+        model: The model as the agent was started with it.
+        limit_tokens: A limit the caller declares, in tokens.
+        policy: What the caller accepts.
+
+    Raises:
+        TypeError: An argument has the wrong type (the message names it).
+        ValueError: An argument has an impossible value (the message names it).
+    """
+
+    def __init__(
+        self,
+        source: StreamSource[Any] | str,
+        *,
+        session_id: str | None = None,
+        model: str | ModelRef | None = None,
+        limit_tokens: int | None = None,
+        policy: Policy = DEFAULT_POLICY,
+    ) -> None:
+        found: Source = find(source) if isinstance(source, str) else source
+        if not isinstance(found, StreamSource):
+            raise TypeError("source: expected a stream source")
+        if not isinstance(policy, Policy):
+            raise TypeError("policy: expected a Policy")
+        self._source = found
+        self._policy = policy
+        self._query = Query(
+            at=datetime.now(UTC), session_id=session_id, model=model, limit_tokens=limit_tokens
+        )
+        self._state = found.initial
+        self._judged: Observation | None = None
+        self._pending = bytearray()
+        self._overlong = False
+        self._rows_decoded = 0
+        self._rows_skipped = 0
+
+    @property
+    def latest(self) -> Observation:
+        """What the stream shows of the present, as of the last line that was fed."""
+        if self._judged is None:
+            self._judged = self._judge(self._source.evidence(self._state, self._query))
+        return self._judged
+
+    @property
+    def peak(self) -> Observation:
+        """The fullest that the context has been, with the limit that is known now."""
+        return self._judge(self._source.peak(self._state, self._query))
+
+    @property
+    def stats(self) -> ReadStats:
+        """How many lines were decoded, and how many could have mattered but were malformed."""
+        return ReadStats(rows_decoded=self._rows_decoded, rows_skipped=self._rows_skipped)
+
+    def feed(self, line: bytes | str, *, at: datetime | None = None) -> Observation | None:
+        """Take one line; return the new observation if it changed anything, else None.
+
+        A line that is not a JSON object is counted in `stats` and otherwise ignored.
+
+        Args:
+            line: One line, with or without its line end.
+            at: When it was received (aware); None: now.
+
+        Raises:
+            TypeError: *line* is neither bytes nor str, or *at* is not a datetime.
+            ValueError: *at* has no time zone.
+        """
+        raw = _as_bytes(line)
+        self._hear(at)
+        return self._take(raw)
+
+    def feed_bytes(self, chunk: bytes, *, at: datetime | None = None) -> Observation | None:
+        """Take a piece of the stream that may hold halves of lines; return as `feed` does.
+
+        The half line at the end waits for the next piece or for `finish`.
+        """
+        if not isinstance(chunk, bytes | bytearray | memoryview):
+            raise TypeError("chunk: expected bytes")
+        self._hear(at)
+        changed: Observation | None = None
+        *complete, rest = bytes(chunk).split(b"\n")
+        for part in complete:
+            self._extend_pending(part)
+            changed = self._take_pending() or changed
+        self._extend_pending(rest)
+        return changed
+
+    def finish(self, *, at: datetime | None = None) -> Observation:
+        """Take what is left of an unfinished line and return the final observation.
+
+        Right also after a kill or a crash; the stream can be fed on afterwards.
+        """
+        self._hear(at)
+        self._judged = None
+        self._take_pending()
+        return self.latest
+
+    def _hear(self, at: datetime | None) -> None:
+        self._query = evolve(self._query, at=datetime.now(UTC) if at is None else at)
+
+    def _take(self, raw: bytes) -> Observation | None:
+        if not self._source.relevant(raw):
+            return None
+        row = decode_object(raw)
+        if row is None:
+            self._rows_skipped += bool(raw.strip())
+            return None
+        return self._step(row)
+
+    def _step(self, row: Mapping[str, Any]) -> Observation | None:
+        self._rows_decoded += 1
+        state = self._source.step(self._state, row, self._query)
+        if state is self._state:
+            return None
+        self._state = state
+        before, self._judged = self._judged, None
+        return None if before is not None and _same(before, self.latest) else self.latest
+
+    def _extend_pending(self, part: bytes) -> None:
+        if len(self._pending) + len(part) > _LONGEST_LINE:
+            self._overlong = True
+            self._pending.clear()
+        if not self._overlong:
+            self._pending += part
+
+    def _take_pending(self) -> Observation | None:
+        line, self._pending = bytes(self._pending), bytearray()
+        if self._overlong:
+            self._overlong = False
+            self._rows_skipped += 1
+            return None
+        return self._take(line)
+
+    def _judge(self, evidence: Evidence) -> Observation:
+        return assess(
+            evidence,
+            origin=self._source.origin,
+            query=self._query,
+            policy=self._policy,
+            stats=self.stats,
+        )
+
+
+def _same(before: Observation, after: Observation) -> bool:
+    """Whether two observations say the same, whatever they cost."""
+    provenance = evolve(after.provenance, stats=before.provenance.stats)
+    return bool(before == evolve(after, provenance=provenance))
+
+
+def _as_bytes(line: bytes | str) -> bytes:
+    if isinstance(line, str):
+        return line.encode("utf-8", "surrogateescape")
+    if isinstance(line, bytes | bytearray | memoryview):
+        return bytes(line)
+    raise TypeError("line: expected bytes or str")

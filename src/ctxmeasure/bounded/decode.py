@@ -49,7 +49,7 @@ def repeats_keys(raw: bytes, value: dict[str, Any]) -> bool:
 
     JSON decoders keep the last of two equal keys without a word. Compact JSON, which is what agents
     write, is recognised by encoding *value* again: equal bytes cannot hold a key twice. Only other
-    bytes are parsed a second time. An object too deeply nested to tell counts as repeating.
+    bytes are parsed a second time. What is nested too deeply to tell counts as repeating.
     """
     import orjson  # noqa: PLC0415 - see decode_object
 
@@ -76,6 +76,6 @@ def _strictly_repeats_keys(raw: bytes) -> bool:
     try:
         # Numbers stay text: int() refuses very long ones, and no value is looked at.
         json.loads(raw.decode(), object_pairs_hook=_refuse_repeated, parse_int=str, parse_float=str)
-    except (_RepeatedKey, RecursionError):
+    except (_RepeatedKey, RecursionError, ValueError):
         return True
     return False

@@ -112,11 +112,14 @@ def _open_path(path: str | os.PathLike[Any]) -> Extent | ReadFault:
         return ReadFault.BUSY
     except OSError:
         return ReadFault.UNREADABLE
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        return ReadFault.UNREADABLE
-    return Extent(status.st_size, io.FileIO(descriptor), owned=True)
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            return Extent(status.st_size, io.FileIO(descriptor), owned=True)
+    except OSError:  # a stale network file
+        pass
+    os.close(descriptor)
+    return ReadFault.UNREADABLE
 
 
 def _open_view(view: memoryview) -> Extent:

@@ -25,19 +25,17 @@ _Span: TypeAlias = tuple[int, int]
 
 @define(eq=False)
 class _Window:
-    """The bytes held of a file, and the rows decoded from them; grows at its front only.
+    """The bytes held of a file; grows at its front only.
 
-    All tails of one reading share it, so that a row is decoded once and its bytes are held once.
+    Every tail and row of one reading refers to the one window, so that its bytes are held once.
 
     Attributes:
         base: Absolute offset of the first byte held.
         content: The bytes held.
-        rows: The rows that were decoded, by absolute offset; None for those that could not be.
     """
 
     base: int
     content: bytes
-    rows: dict[int, Row | None] = field(factory=dict, init=False)
 
     def prepend(self, older: bytes) -> None:
         """Put the bytes that lie just before the window in front of it."""
@@ -48,23 +46,6 @@ class _Window:
         """Return the line from *start* to *stop* (absolute) without the file's byte order mark."""
         raw = self.content[start - self.base : stop - self.base]
         return raw.removeprefix(_BOM) if start == 0 else raw
-
-    def row(self, start: int, stop: int) -> Row | None:
-        """Return the row from *start* to *stop* (absolute), decoding it only the first time."""
-        try:
-            return self.rows[start]
-        except KeyError:
-            pass
-        raw = self.line(start, stop)
-        value = decode_object(raw)
-        if value is None:
-            if not raw.strip():
-                return None  # a blank line is no row, so none was lost
-            row = None
-        else:
-            row = Row(start, value, stop, self)
-        self.rows[start] = row
-        return row
 
 
 @frozen
@@ -101,15 +82,16 @@ class Tail:
     _bytes_read: int = field(repr=False)
     _first: int = field(repr=False)  # absolute offset of the first complete line
     _window: _Window = field(repr=False)
+    # The rows of the whole reading by absolute offset; None for those that could not be decoded.
+    _decoded: dict[int, Row | None] = field(repr=False)
 
     @property
     def stats(self) -> ReadStats:
         """What the reading has cost by now."""
-        decoded = self._window.rows.values()
-        skipped = sum(row is None for row in decoded)
+        skipped = sum(row is None for row in self._decoded.values())
         return ReadStats(
             bytes_read=self._bytes_read,
-            rows_decoded=len(decoded) - skipped,
+            rows_decoded=len(self._decoded) - skipped,
             rows_skipped=skipped,
             window_truncated=self.truncated,
         )
@@ -123,12 +105,12 @@ class Tail:
         end = window.base + len(window.content)
         if window.content.find(b"\n", self._first - window.base) >= 0:
             return False
-        return self._first == end or window.row(self._first, end) is None
+        return self._first == end or self._row(self._first, end) is None
 
     def contains(self, needle: bytes) -> bool:
         """Tell whether any complete line of the window contains *needle*."""
         _check((needle,))
-        return self._window.content.find(needle, self._first - self._window.base) >= 0
+        return self._window.content.rfind(needle, self._first - self._window.base) >= 0
 
     def rows(self, *needles: bytes, before: int | None = None) -> Iterator[Row]:
         """Return the rows whose bytes contain any of the *needles*, newest first and lazily.
@@ -157,9 +139,21 @@ class Tail:
             high = _line_end(content, before - base, low)
         spans = _spans_with(content, needles, low, high) if needles else _spans(content, low, high)
         for start, stop in spans:
-            row = window.row(base + start, base + stop)
+            row = self._row(base + start, base + stop)
             if row is not None:
                 yield row
+
+    def _row(self, start: int, stop: int) -> Row | None:
+        """Return the row from *start* to *stop* (absolute), decoding it only the first time."""
+        if start in self._decoded:
+            return self._decoded[start]
+        raw = self._window.line(start, stop)
+        value = decode_object(raw)
+        if value is None and not raw.strip():
+            return None  # a blank line is no row, so none was lost
+        row = None if value is None else Row(start, value, stop, self._window)
+        self._decoded[start] = row
+        return row
 
 
 def _check(needles: tuple[bytes, ...]) -> None:
@@ -188,16 +182,36 @@ def _spans(content: bytes, low: int, high: int) -> Iterator[_Span]:
         stop = start - 1
 
 
-def _spans_with(content: bytes, needles: tuple[bytes, ...], low: int, high: int) -> Iterator[_Span]:
-    """Yield start and stop of every line that contains a needle, the last first."""
-    hits = {needle: content.rfind(needle, low, high) for needle in needles}
-    while (hit := max(hits.values())) >= 0:
-        start = content.rfind(b"\n", low, hit) + 1 or low
-        stop = content.find(b"\n", hit, high)
-        yield start, high if stop < 0 else stop
-        for needle, position in hits.items():
-            if position >= start:
-                hits[needle] = content.rfind(needle, low, start)
+def _spans_with(
+    content: bytes, needles: tuple[bytes, ...], low: int, high: int
+) -> Iterator[_Span]:
+    """Yield start and stop of every line that contains a needle, the last first.
+
+    No byte is searched twice for one needle, and none that lies before the line asked for unless
+    an earlier needle was not found behind it: put the needle that is found soonest first.
+    """
+    hits = dict.fromkeys(needles, -1)  # the needle's last hit before `high`, while it is known
+    tops = dict.fromkeys(needles, high)  # from here on nothing of the needle is left to find
+    while True:
+        last, stop, floor = -1, high, low
+        for needle in hits:
+            if hits[needle] < 0:
+                hits[needle] = content.rfind(needle, floor, tops[needle])
+                if hits[needle] < 0:
+                    tops[needle] = min(tops[needle], floor)
+            if hits[needle] > last:
+                last = hits[needle]
+                line_break = content.find(b"\n", last, high)
+                stop = high if line_break < 0 else line_break
+                floor = stop + 1  # only a line that comes later can come first
+        if last < 0:
+            return
+        high = content.rfind(b"\n", low, last) + 1 or low
+        yield high, stop
+        for needle, hit in hits.items():
+            tops[needle] = min(tops[needle], high)
+            if hit >= high:
+                hits[needle] = -1
 
 
 class TailReader:
@@ -208,7 +222,7 @@ class TailReader:
         fault: What stopped the last `grow`, or None when it was the budget or the file's beginning.
     """
 
-    __slots__ = ("_budget", "_bytes_read", "_extent", "_window", "fault", "tail")
+    __slots__ = ("_budget", "_bytes_read", "_decoded", "_extent", "_window", "fault", "tail")
 
     fault: ReadFault | None
     tail: Tail
@@ -220,6 +234,7 @@ class TailReader:
         self._budget = budget
         self._window = window
         self._bytes_read = bytes_read
+        self._decoded: dict[int, Row | None] = {}
         self.fault = None
         self.tail = self._view()
 
@@ -301,4 +316,5 @@ class TailReader:
             bytes_read=self._bytes_read,
             first=first,
             window=window,
+            decoded=self._decoded,
         )

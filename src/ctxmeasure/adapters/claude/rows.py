@@ -1,0 +1,89 @@
+"""What all sources of Claude Code share: how it writes moments, versions and model names.
+
+The session's own model string (``requestedModel`` of a row, ``model`` of ``system/init``) keeps the
+long-context marker ``[1m]``; the API's echo in ``message.model`` never has it. The prefix of a
+``message.id`` tells where the call went (formats/claude.md §1.4).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ...capability.model import ModelRef
+
+__all__ = ["SYNTHETIC_MODEL", "instant", "model_ref", "release", "same_model"]
+
+SYNTHETIC_MODEL = "<synthetic>"
+"""The model of rows that Claude Code writes itself (errors, local commands); no call was made."""
+
+_PLATFORMS = {"msg_01": "first_party", "msg_bdrk_": "bedrock", "msg_vrtx_": "vertex"}
+
+
+def instant(text: object) -> datetime | None:
+    """Return the moment that *text* (ISO 8601 with a time zone) names, in UTC, or None."""
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return None if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def release(version: object) -> tuple[int, int, int] | None:
+    """Return the three numbers of a *version* such as ``2.1.332``, or None."""
+    if not isinstance(version, str):
+        return None
+    numbers = version.partition("-")[0].split(".")
+    if len(numbers) != 3 or not all(n.isascii() and n.isdigit() and len(n) < 9 for n in numbers):
+        return None
+    major, minor, patch = map(int, numbers)
+    return major, minor, patch
+
+
+def model_ref(
+    named: object, *, requested: object = None, message_id: object = None
+) -> ModelRef | None:
+    """Return the model that Claude Code names as *named*, or None when that is no model.
+
+    Args:
+        named: The id as written, with or without a long-context marker.
+        requested: The session's own model string, which keeps the marker. It is evidence about
+            the marker, present or absent, only if it names the same model as *named*.
+        message_id: The ``message.id`` of the response.
+    """
+    if not isinstance(named, str) or not named or named == SYNTHETIC_MODEL:
+        return None
+    model = ModelRef.as_started(named)
+    marker = model.long_context_marker or None
+    if marker is None and isinstance(requested, str) and requested:
+        asked = ModelRef.as_started(requested)
+        if same_model(asked.id, model.id):
+            marker = asked.long_context_marker
+    return ModelRef(id=model.id, long_context_marker=marker, platform=_platform(message_id))
+
+
+def same_model(one: str, other: str) -> bool:
+    """Tell whether two ids without markers name the same model.
+
+    A date and the dress of Bedrock (``us.anthropic.…-v1:0``) and Vertex (``…@20251001``) do not
+    change the model (formats/models.md §3); anything else does.
+    """
+    return _plain(one) == _plain(other)
+
+
+def _plain(model_id: str) -> str:
+    plain = model_id.lower()
+    _, bedrock, rest = plain.rpartition("anthropic.")
+    if bedrock:
+        head, _, revision = rest.rpartition("-v")
+        plain = head if head and revision.replace(":", "").isdigit() else rest
+    plain = plain.replace("@", "-").removesuffix("-default")
+    head, _, date = plain.rpartition("-")
+    return head if head and len(date) == 8 and date.isdigit() else plain
+
+
+def _platform(message_id: object) -> str | None:
+    if not isinstance(message_id, str):
+        return None
+    return next((at for prefix, at in _PLATFORMS.items() if message_id.startswith(prefix)), None)

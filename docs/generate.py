@@ -6,13 +6,18 @@ something else than the library does. Each page is a function from nothing to Ma
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from ctxmeasure import assess, observation
+import ctxmeasure
+from ctxmeasure import assess, evidence, observation
 
-__all__ = ["PAGES", "judge", "reasons", "vocabulary", "write"]
+__all__ = ["PAGES", "api", "judge", "reasons", "vocabulary", "write"]
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -24,9 +29,26 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def vocabulary(enum: type[StrEnum]) -> str:
     """Return the table of an enum's members with their docstrings."""
+    written = _written_below(enum)
     return _table(
-        ("Value", "Meaning"), ((f"`{member.value}`", member.__doc__ or "") for member in enum)
+        ("Value", "Meaning"),
+        ((f"`{member}`", written.get(member.name) or member.__doc__ or "") for member in enum),
     )
+
+
+def _written_below(enum: type[StrEnum]) -> dict[str, str]:
+    """Return the docstrings that stand below the members, by member name."""
+    (definition,) = ast.parse(inspect.getsource(enum)).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - getsource of a class gives a class
+    found = {}
+    for above, below in itertools.pairwise(definition.body):
+        match above, below:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)]),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = inspect.cleandoc(text)
+    return found
 
 
 def reasons() -> str:
@@ -63,14 +85,34 @@ def judge() -> str:
     )
 
 
+def api() -> str:
+    """Return the reference of every public module, as directives for autodoc."""
+    found = pkgutil.walk_packages(ctxmeasure.__path__, prefix="ctxmeasure.")
+    public = (module for module in found if not _is_private(module.name))
+    return "".join(
+        f"## `{module.name}`\n\n"
+        f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n"
+        # What a package re-exports is described where it is defined.
+        f"{'   :ignore-module-all:' if module.ispkg else ''}\n```\n\n"
+        for module in public
+    )
+
+
+def _is_private(module: str) -> bool:
+    """Whether no user imports from *module*: marked by underscore, or behind the command line."""
+    return any(part.startswith("_") for part in module.split(".")) or ".cli" in module
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "attestation": lambda: vocabulary(observation.Attestation),
     "confidence": lambda: vocabulary(observation.Confidence),
     "completeness": lambda: vocabulary(observation.Completeness),
     "used_basis": lambda: vocabulary(observation.UsedBasis),
+    "phase": lambda: vocabulary(evidence.Phase),
     "limit_basis": lambda: vocabulary(observation.LimitBasis),
     "reasons": reasons,
     "judge": judge,
+    "api": api,
 }
 """The generated fragments by file name, without the suffix."""
 

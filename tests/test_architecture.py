@@ -17,6 +17,7 @@ RULES: tuple[Rule, ...] = (
     house_rules.floor_breaches,
     house_rules.foreign_adapters,
     house_rules.clock_reads,
+    house_rules.dynamic_imports,
     house_rules.unlawful_opens,
     house_rules.undocumented,
     house_rules.oversize,
@@ -69,7 +70,7 @@ def breaches(rule: Rule, name: str, text: str, *, is_package: bool = False) -> l
         ("track", "from .render import summary"),
         ("adapters.claude.transcript", "from ...registry import SOURCES"),
         ("capability.table", "from ..observation import Observed"),
-        ("observe", "from .stream import Stream"),
+        ("reading", "from .stream import Stream"),
         ("utils", "import ast"),
     ],
 )
@@ -143,7 +144,7 @@ def test_an_adapter_may_know_its_own_room_and_the_floors_below() -> None:
 )
 def test_reading_the_clock_below_the_edge_is_a_breach(text: str) -> None:
     assert breaches(house_rules.clock_reads, "assess", text)
-    assert breaches(house_rules.clock_reads, "observe", text) == []
+    assert breaches(house_rules.clock_reads, "reading", text) == []
 
 
 @pytest.mark.parametrize(
@@ -159,8 +160,21 @@ def test_reading_the_clock_below_the_edge_is_a_breach(text: str) -> None:
 )
 def test_opening_a_file_outside_bounded_is_a_breach(text: str) -> None:
     assert breaches(house_rules.unlawful_opens, "adapters.claude.transcript", text)
-    assert breaches(house_rules.unlawful_opens, "observe", text)
+    assert breaches(house_rules.unlawful_opens, "reading", text)
     assert breaches(house_rules.unlawful_opens, "bounded.tail", text) == []
+
+
+def test_asking_bounded_to_open_a_file_is_none() -> None:
+    text = "from .bounded.jsonl import TailReader\nTailReader.open('x')"
+    assert breaches(house_rules.unlawful_opens, "reading", text) == []
+    assert breaches(house_rules.unlawful_opens, "reading", text + "\nreader.open('x')")
+
+
+def test_importing_by_name_outside_the_tables_of_modules_is_a_breach() -> None:
+    text = "from importlib import import_module\nimport_module('ctxmeasure.registry')"
+    assert breaches(house_rules.dynamic_imports, "adapters.claude.transcript", text)
+    assert breaches(house_rules.dynamic_imports, "track", "__import__('ctxmeasure.registry')")
+    assert breaches(house_rules.dynamic_imports, "registry", text) == []
 
 
 def test_the_rooms_with_packaged_resources_may_read_them_and_nothing_else() -> None:

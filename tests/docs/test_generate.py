@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 
 import generate
+import house_rules
 import pytest
 
 from ctxmeasure import assess
+from ctxmeasure.evidence import Phase
 from ctxmeasure.observation import (
     Attestation,
     Completeness,
@@ -17,6 +20,11 @@ from ctxmeasure.observation import (
     MissingReason,
     UsedBasis,
 )
+
+
+class Marked(StrEnum):
+    A = "a|b"
+    """Kept."""
 
 
 def rows(markdown: str) -> list[list[str]]:
@@ -55,11 +63,15 @@ def test_every_word_of_a_vocabulary_is_listed_with_its_meaning(enum: type[StrEnu
         assert [f"`{member}`", member.__doc__] in listed
 
 
-def test_a_table_cell_may_hold_the_column_mark() -> None:
-    class Marked(StrEnum):
-        A = "a|b"
+@pytest.mark.parametrize("phase", Phase)
+def test_a_docstring_below_a_member_is_its_meaning(phase: Phase) -> None:
+    (meaning,) = (row[1] for row in rows(generate.vocabulary(Phase)) if row[0] == f"`{phase}`")
+    assert meaning
+    assert meaning != Phase.__doc__
 
-    assert "| `a\\|b` |" in generate.vocabulary(Marked)
+
+def test_a_table_cell_may_hold_the_column_mark() -> None:
+    assert "| `a\\|b` | Kept. |" in generate.vocabulary(Marked)
 
 
 def test_all_pages_are_written_anew_into_the_folder(tmp_path: Path) -> None:
@@ -68,3 +80,14 @@ def test_all_pages_are_written_anew_into_the_folder(tmp_path: Path) -> None:
     generate.write(folder)
     written = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert written == {f"{name}.md": page() for name, page in generate.PAGES.items()}
+
+
+def test_every_public_module_is_in_the_reference() -> None:
+    listed = re.findall(r"automodule:: ctxmeasure\.(\S+)", generate.api())
+    package = Path(__file__).resolve().parents[2] / "src" / "ctxmeasure"
+    public = {
+        module.name
+        for module in house_rules.source_modules(package)
+        if module.name and module.room != "cli" and "._" not in module.name
+    }
+    assert sorted(listed) == sorted(public)

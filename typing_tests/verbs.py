@@ -1,0 +1,59 @@
+"""What a user's checker knows of the verbs; executed by type-checkers only."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import assert_type
+
+import ctxmeasure as cm
+from ctxmeasure import claude
+
+
+def everything_that_can_be_read_is_accepted() -> None:
+    assert_type(cm.observe(claude.TRANSCRIPT, "session.jsonl"), cm.Observed | cm.Missing)
+    cm.observe("claude.transcript", Path("session.jsonl"))
+    cm.observe(claude.TRANSCRIPT, io.BytesIO(b""))
+    cm.observe(claude.STATUS_LINE, b"{}")
+    cm.observe(claude.STATUS_LINE, {"context_window": {}})
+
+
+def a_question_is_asked_by_keywords() -> None:
+    cm.observe(
+        claude.TRANSCRIPT,
+        "session.jsonl",
+        session_id="…",
+        turn_id="…",
+        turn_started_at=datetime.now(UTC),
+        agent_id="…",
+        phase=cm.Phase.ACTIVE,
+        at=datetime.now(UTC),
+        model="claude-opus-4-6[1m]",
+        limit_tokens=200_000,
+        policy=cm.Policy(counts=cm.Counts.PROMPT),
+        budget=cm.ReadBudget(maximum=1 << 20),
+    )
+
+
+def a_wrong_argument_is_a_mistake() -> None:
+    cm.observe(claude.TRANSCRIPT, 3)  # type: ignore[arg-type]
+    cm.observe(claude.TRANSCRIPT, "f", limit_tokens="200000")  # type: ignore[arg-type]
+    cm.observe(claude.TRANSCRIPT, "f", "session")  # type: ignore[call-arg]
+    cm.observe(claude.TRANSCRIPT, "f", at="now")  # type: ignore[arg-type]
+    cm.observe()  # type: ignore[call-arg]
+
+
+def a_stream_is_fed_and_asked(lines: list[bytes]) -> None:
+    stream = cm.Stream(claude.STREAM)
+    for line in lines:
+        assert_type(stream.feed(line, at=datetime.now(UTC)), cm.Observed | cm.Missing | None)
+    assert_type(stream.latest, cm.Observed | cm.Missing)
+    assert_type(stream.peak, cm.Observed | cm.Missing)
+    assert_type(stream.finish(), cm.Observed | cm.Missing)
+    cm.Stream("claude.stream", model="claude-opus-4-6[1m]", limit_tokens=200_000)
+
+
+def a_file_is_no_stream() -> None:
+    cm.Stream(claude.TRANSCRIPT)  # type: ignore[arg-type]
+    cm.Stream(claude.STREAM).feed(3)  # type: ignore[arg-type]

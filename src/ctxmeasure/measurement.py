@@ -16,26 +16,30 @@ from attrs import Attribute, field, frozen
 __all__ = ["Measurement", "PercentMeasurement", "TokenMeasurement", "utc_milliseconds"]
 
 
-def utc_milliseconds(moment: datetime) -> datetime:
+def utc_milliseconds(moment: datetime, argument: str = "measured_at") -> datetime:
     """Return *moment* in UTC, cut to whole milliseconds.
 
     The wire form carries exactly three decimals, so a measurement holds no more than that: this is
     what makes the round trip lossless.
+
+    Args:
+        moment: An aware datetime.
+        argument: The name under which the caller knows *moment*, for the messages.
 
     Raises:
         TypeError: *moment* is not a datetime.
         ValueError: *moment* has no time zone, or lies outside the years 1..9999 in UTC.
     """
     if not isinstance(moment, datetime):
-        raise TypeError("measured_at: expected a datetime")
+        raise TypeError(f"{argument}: expected a datetime")
     # A tzinfo that answers None is naive all the same; astimezone would take it for local time.
     if moment.utcoffset() is None:
-        raise ValueError("measured_at: expected an aware datetime (with a time zone)")
+        raise ValueError(f"{argument}: expected an aware datetime (with a time zone)")
     if moment.tzinfo is not UTC:
         try:
             moment = moment.astimezone(UTC)
         except OverflowError:
-            raise ValueError("measured_at: expected a year between 1 and 9999 in UTC") from None
+            raise ValueError(f"{argument}: expected a year between 1 and 9999 in UTC") from None
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 

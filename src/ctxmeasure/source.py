@@ -15,9 +15,15 @@ from attrs import field, frozen
 from .bounded.jsonl import Tail
 from .evidence import Evidence, NeedMore, Origin, Query
 
-__all__ = ["PayloadSource", "Source", "StreamSource", "TailSource"]
+__all__ = ["PayloadSource", "Recogniser", "Source", "StreamSource", "TailSource"]
 
 StateT = TypeVar("StateT")
+
+Recogniser: TypeAlias = Callable[[Mapping[str, Any]], bool]
+"""Whether one decoded row or payload is this source's and can be no other agent's.
+
+Agents copy each other's formats, so a doubt is a no: the caller then has to name the source.
+"""
 
 
 @frozen(kw_only=True)
@@ -28,11 +34,13 @@ class TailSource:
         origin: Id, method and channel.
         about: One line on what the source is.
         extract: From the rows of a window to evidence; `NeedMore` asks for a larger window.
+        recognise: Tells a row of this source by its looks; None: it cannot be told.
     """
 
     origin: Origin
     about: str
     extract: Callable[[Tail, Query], Evidence | NeedMore] = field(repr=False)
+    recognise: Recogniser | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:
@@ -48,11 +56,13 @@ class PayloadSource:
         origin: Id, method and channel.
         about: One line on what the source is.
         extract: From the decoded object to evidence.
+        recognise: Tells a payload of this source by its looks; None: it cannot be told.
     """
 
     origin: Origin
     about: str
     extract: Callable[[Mapping[str, Any], Query], Evidence] = field(repr=False)
+    recognise: Recogniser | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:
@@ -74,6 +84,7 @@ class StreamSource(Generic[StateT]):
         evidence: What a state shows of the present.
         peak: What a state shows of the fullest response so far, with the limit that is known now:
             a stream may state its limit only at the end.
+        recognise: Tells a line of this source by its looks; None: it cannot be told.
     """
 
     origin: Origin
@@ -83,6 +94,7 @@ class StreamSource(Generic[StateT]):
     step: Callable[[StateT, Mapping[str, Any], Query], StateT] = field(repr=False)
     evidence: Callable[[StateT, Query], Evidence] = field(repr=False)
     peak: Callable[[StateT, Query], Evidence] = field(repr=False)
+    recognise: Recogniser | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:

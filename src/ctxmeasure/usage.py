@@ -178,6 +178,13 @@ def _last_message(usage: Mapping[str, Any]) -> Mapping[str, Any]:
     return usage
 
 
+_ANTHROPIC_PROMPT = {
+    "input_tokens": "input_tokens",
+    "cache_read_tokens": "cache_read_input_tokens",
+    "cache_write_tokens": "cache_creation_input_tokens",
+}
+
+
 @_normaliser
 def anthropic(usage: Mapping[str, Any]) -> TokenUsage:
     """Normalise an Anthropic Messages ``usage`` object (three disjoint prompt buckets).
@@ -189,12 +196,12 @@ def anthropic(usage: Mapping[str, Any]) -> TokenUsage:
     the entry's (Claude Code >= 2.1.220 writes one entry, equal to the top level).
     """
     call = _last_message(usage)
+    # The prompt first: an impossible prompt count says more than an output that is not there.
+    prompt = {bucket: _required(call, key) for bucket, key in _ANTHROPIC_PROMPT.items()}
     output = _required(call, "output_tokens")
     detailed = usage if usage.get("output_tokens") == output else call
     return TokenUsage(
-        input_tokens=_required(call, "input_tokens"),
-        cache_read_tokens=_required(call, "cache_read_input_tokens"),
-        cache_write_tokens=_required(call, "cache_creation_input_tokens"),
+        **prompt,
         output_tokens=output,
         reasoning_tokens=_optional_in(detailed, "output_tokens_details", "thinking_tokens"),
     )

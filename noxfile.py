@@ -35,7 +35,7 @@ def typing(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests; every line and branch of the package has to be covered."""
     session.install("-e", ".[test]")
-    session.run("pytest", "--cov", *session.posargs)
+    session.run("pytest", "--numprocesses=auto", "--cov", *session.posargs)
 
 
 @nox.session

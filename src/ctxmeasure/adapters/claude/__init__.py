@@ -30,23 +30,32 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    found: object
-    match name:
-        case "TRANSCRIPT":
-            from .transcript import TRANSCRIPT as found  # noqa: PLC0415 - imported when asked for
-        case "STREAM":
-            from .stream import STREAM as found  # noqa: PLC0415 - imported when asked for
-        case "STATUS_LINE":
-            from .status_line import STATUS_LINE as found  # noqa: PLC0415 - imported when asked for
-        case "CONTEXT_USAGE":
-            from .context_usage import CONTEXT_USAGE as found  # noqa: PLC0415 - see above
-        case "HOOK":
-            from .hook import HOOK as found  # noqa: PLC0415 - imported when asked for
-        case "query_from_hook":
-            from .hook import query_from_hook as found  # noqa: PLC0415 - imported when asked for
-        case "transcript_path":
-            from .hook import transcript_path as found  # noqa: PLC0415 - imported when asked for
-        case _:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = _imported(name)
     globals()[name] = found  # the next look-up costs nothing
     return found
+
+
+def _imported(name: str) -> object:
+    match name:
+        case "TRANSCRIPT":
+            from .transcript import TRANSCRIPT  # noqa: PLC0415 - imported when asked for
+
+            return TRANSCRIPT
+        case "STREAM":
+            from .stream import STREAM  # noqa: PLC0415 - imported when asked for
+
+            return STREAM
+        case "STATUS_LINE":
+            from .status_line import STATUS_LINE  # noqa: PLC0415 - imported when asked for
+
+            return STATUS_LINE
+        case "CONTEXT_USAGE":
+            from .context_usage import CONTEXT_USAGE  # noqa: PLC0415 - imported when asked for
+
+            return CONTEXT_USAGE
+        case "HOOK" | "query_from_hook" | "transcript_path":
+            from . import hook  # noqa: PLC0415 - imported when asked for
+
+            return getattr(hook, name)
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

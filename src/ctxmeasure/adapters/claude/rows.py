@@ -55,7 +55,7 @@ def model_ref(
     if not isinstance(named, str) or not named or named == SYNTHETIC_MODEL:
         return None
     model = ModelRef.as_started(named)
-    marker = model.long_context_marker or None
+    marker: bool | None = model.long_context_marker or None
     if marker is None and isinstance(requested, str) and requested:
         asked = ModelRef.as_started(requested)
         if same_model(asked.id, model.id):

@@ -1,0 +1,313 @@
+"""Observations as text for people: a summary, a gauge, an explanation.
+
+Pure: no colour, no clock, no terminal. What was assumed or estimated is always visible as such,
+and a missing measurement never looks like one. Says nothing that the observation does not hold; of
+the identifiers in it only the model's id is named. May import `observation` and what lies below it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from .capability.model import ModelRef
+from .measurement import Measurement, PercentMeasurement, utc_milliseconds
+from .observation import (
+    Attestation,
+    Completeness,
+    Confidence,
+    LimitBasis,
+    Missing,
+    MissingReason,
+    Observation,
+    Observed,
+    Partial,
+    Provenance,
+    UsedBasis,
+)
+
+__all__ = ["explain", "gauge", "summary"]
+
+# The reasons that are about the limit alone and leave the count standing. Under any other reason
+# (stale, rewound, sources disagree, ...) a count may have been seen, but it is not the context's.
+_ONLY_LIMIT_MISSING = frozenset(
+    {
+        MissingReason.PERCENT_NOT_REPORTED,
+        MissingReason.PERCENT_INVALID,
+        MissingReason.LIMIT_NOT_REPORTED,
+        MissingReason.LIMIT_INVALID,
+        MissingReason.MODEL_NOT_REPORTED,
+        MissingReason.MODEL_UNKNOWN,
+        MissingReason.WINDOW_AMBIGUOUS,
+        MissingReason.LIMIT_CONTRADICTED,
+    }
+)
+
+
+def summary(observation: Observation) -> str:
+    """Return one short line, or an empty one when nothing is known.
+
+    - ``Context: 45% (90K/200K)``: tokens. The percentage is rounded half up to a whole one and not
+      clamped: ``125%`` is an overrun.
+    - ``Context: 63.5%``: a percentage without counts, rounded half up to one decimal, which is left
+      out when it is 0.
+    - ``Context: ~45% (90K/200K assumed)``: the limit is an assumed default.
+    - ``Context: ~45% (90K/200K)``, ``Context: ~63.5%``: the confidence is low, an estimate.
+    - ``Tokens: 90K``: the count was measured and only its limit is missing. A count that was
+      estimated, or that the missing reason makes void (stale, rewound, disputed), is not shown.
+
+    Counts are plain below 1000, then thousands (``90K``, rounded half up), and from 999,500 on
+    millions with up to two decimals (``1M``, ``1.05M``).
+    """
+    if isinstance(observation, Missing):
+        partial = observation.partial
+        if partial is None or partial.used_tokens is None or partial.estimated:
+            return ""
+        stands = observation.reason in _ONLY_LIMIT_MISSING
+        return f"Tokens: {_short(partial.used_tokens)}" if stands else ""
+    value = observation.value
+    mark = "~" if _is_rough(observation) else ""
+    if isinstance(value, PercentMeasurement):
+        return f"Context: {mark}{_percent(value)}"
+    assumed = " assumed" if _is_assumed(observation) else ""
+    counts = f"{_short(value.used_tokens)}/{_short(value.limit_tokens)}"
+    return f"Context: {mark}{_percent(value)} ({counts}{assumed})"
+
+
+def gauge(observation: Observation, width: int = 10) -> str:
+    """Return a bar of *width* cells such as ``[####------]``, or an empty text when it is missing.
+
+    A cell is filled once all of it is in use, so a full bar means 100 % or more. ``~`` in place of
+    ``#`` says what it says in `summary`: an assumed limit or an estimate.
+
+    Raises:
+        TypeError: *width* is not an int.
+        ValueError: *width* is below 1.
+    """
+    if type(width) is not int:
+        raise TypeError("width: expected an int")
+    if width < 1:
+        raise ValueError("width: expected at least 1")
+    if isinstance(observation, Missing):
+        return ""
+    value = observation.value
+    if isinstance(value, PercentMeasurement):
+        filled = int(width * value.used_percent / 100)
+    else:
+        filled = min(width, width * value.used_tokens // value.limit_tokens)
+    cell = "~" if _is_rough(observation) else "#"
+    return f"[{cell * filled}{'-' * (width - filled)}]"
+
+
+def explain(observation: Observation, *, at: datetime | None = None) -> str:
+    """Return a few sentences, one a line, on what the number is and how it is known.
+
+    They say where each part of the number comes from, how old it is, and why it has its grade; for
+    a missing measurement what is missing, what is still known, and what to do.
+
+    Args:
+        observation: What to explain.
+        at: The moment to tell the sample's age at; aware. Without it no age is told.
+
+    Raises:
+        TypeError: *at* is not a datetime.
+        ValueError: *at* has no time zone.
+    """
+    moment = None if at is None else utc_milliseconds(at, "at")
+    sentences = (
+        _of_missing(observation, moment)
+        if isinstance(observation, Missing)
+        else _of_observed(observation, moment)
+    )
+    return "\n".join(sentence for sentence in sentences if sentence)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _is_assumed(observation: Observed) -> bool:
+    return observation.provenance.limit_basis is LimitBasis.ASSUMED_DEFAULT
+
+
+def _is_rough(observation: Observed) -> bool:
+    return observation.confidence is Confidence.LOW or _is_assumed(observation)
+
+
+def _short(tokens: int) -> str:
+    if tokens < 1_000:
+        return str(tokens)
+    if tokens < 999_500:
+        return f"{(tokens + 500) // 1_000}K"
+    hundredths = (tokens + 5_000) // 10_000
+    fraction = f".{hundredths % 100:02}".rstrip("0").rstrip(".")
+    return f"{hundredths // 100}{fraction}M"
+
+
+def _percent(value: Measurement) -> str:
+    if isinstance(value, PercentMeasurement):
+        return _decimal(value.used_percent)
+    return f"{(200 * value.used_tokens + value.limit_tokens) // (2 * value.limit_tokens)}%"
+
+
+def _decimal(percent: float) -> str:
+    from decimal import ROUND_HALF_UP, Decimal  # noqa: PLC0415 - for percentages only
+
+    # People read the decimal digits: as binary fractions, some halves lie below the half.
+    tenths = Decimal(repr(percent)).quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return f"{str(tenths).removesuffix('.0')}%"
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+_COUNTED = {
+    UsedBasis.PROMPT: "The count is what the last request sent: input, cache reads and writes.",
+    UsedBasis.PROMPT_AND_OUTPUT: "The count is what the last request sent and what came back.",
+}
+_LIMIT = {
+    LimitBasis.WINDOW: "The limit is the model's context window",
+    LimitBasis.EFFECTIVE_WINDOW: "The limit is the part of the context window that is put to use",
+    LimitBasis.INPUT_BUDGET: "The limit is the context window less what is reserved for output",
+    LimitBasis.DECLARED: "The limit is the one that the caller declared",
+    LimitBasis.ASSUMED_DEFAULT: "The limit is a default that the caller chose to assume",
+}
+_CALLERS_LIMITS = (LimitBasis.DECLARED, LimitBasis.ASSUMED_DEFAULT)
+_MARKER = {
+    None: "",
+    True: ", with the long-context marker",
+    False: ", without the long-context marker",
+}
+_ORIGIN = {
+    Attestation.NATIVE: "The runtime itself states this in {place}.",
+    Attestation.DERIVED: "This was computed from what the runtime wrote to {place}.",
+    Attestation.INFERRED: "The used amount was read from {place}; the limit is not stated there.",
+    Attestation.OPERATOR: "The used amount was read from {place}.",
+}
+_ESTIMATED = "The runtime estimated this in {place}."
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def _of_observed(observation: Observed, at: datetime | None) -> list[str]:
+    provenance = observation.provenance
+    return [
+        _amount(observation.value),
+        _counted(provenance),
+        _limit(provenance, _teller(observation)),
+        _model(provenance.model),
+        _origin(observation),
+        _moment(observation.value.measured_at, at),
+        _grade("Confidence", observation.confidence),
+        _grade("Completeness", observation.completeness),
+    ]
+
+
+def _of_missing(observation: Missing, at: datetime | None) -> list[str]:
+    partial, provenance = observation.partial, observation.provenance
+    return [
+        f"There is no measurement: {_words(observation.reason)}.",
+        str(observation.reason.__doc__),
+        _seen(observation),
+        _counted(provenance),
+        _limit(provenance),
+        _model(provenance.model),
+        f"The source is {_plain(provenance.source)}.",
+        "" if partial is None else _moment(partial.measured_at, at),
+    ]
+
+
+def _amount(value: Measurement) -> str:
+    if isinstance(value, PercentMeasurement):
+        return f"{_percent(value)} of the context is in use; token counts are not known."
+    left = f"{value.remaining_tokens:,} are left"
+    return (
+        f"{value.used_tokens:,} tokens are in use against a limit of {value.limit_tokens:,}: "
+        f"that is {_percent(value)}, and {left}."
+    )
+
+
+def _seen(missing: Missing) -> str:
+    numbers = [] if missing.partial is None else _numbers(missing.partial)
+    if not numbers:
+        return "No number is known."
+    stands = missing.reason in _ONLY_LIMIT_MISSING
+    told = "Still known" if stands else "Seen, but not to be relied on"
+    return f"{told}: {', '.join(numbers)}."
+
+
+def _numbers(partial: Partial) -> list[str]:
+    estimated = "an estimated " if partial.estimated else ""
+    numbers = []
+    if partial.used_tokens is not None:
+        numbers.append(f"{estimated}{partial.used_tokens:,} tokens in use")
+    if partial.used_percent is not None:
+        numbers.append(f"{estimated}{_decimal(partial.used_percent)} in use")
+    if partial.limit_tokens is not None:
+        numbers.append(f"a limit of {partial.limit_tokens:,} tokens")
+    return numbers
+
+
+def _counted(provenance: Provenance) -> str:
+    return "" if provenance.used_basis is None else _COUNTED[provenance.used_basis]
+
+
+def _limit(provenance: Provenance, teller: str = "") -> str:
+    basis = provenance.limit_basis
+    if basis is None:
+        return ""
+    return f"{_LIMIT[basis]}{'' if basis in _CALLERS_LIMITS else teller}."
+
+
+def _teller(observation: Observed) -> str:
+    """Return who tells the limit, where the grade shows it."""
+    match observation.attestation, observation.confidence:
+        case Attestation.NATIVE | Attestation.DERIVED, _:
+            return ", as the runtime states it"
+        case Attestation.INFERRED, Confidence.HIGH | Confidence.MEDIUM:
+            return ", looked up by the model's id"
+        case _:
+            return ""
+
+
+def _model(model: ModelRef | None) -> str:
+    if model is None:
+        return ""
+    return f"The model is {_plain(model.id)}{_MARKER[model.long_context_marker]}."
+
+
+def _origin(observation: Observed) -> str:
+    source, method = _plain(observation.provenance.source), _plain(observation.value.method)
+    # Low rests on an assumption or an estimate, and what is assumed is the limit.
+    estimated = observation.confidence is Confidence.LOW and not _is_assumed(observation)
+    told = _ESTIMATED if estimated else _ORIGIN[observation.attestation]
+    return told.format(place=f"{source} (method {method})")
+
+
+def _moment(measured_at: datetime | None, at: datetime | None) -> str:
+    if measured_at is None:
+        return ""
+    told = f"The sample was taken at {measured_at:%H:%M:%S} UTC on {measured_at.date().isoformat()}"
+    if at is None:
+        return f"{told}."
+    side = "before" if at >= measured_at else "after"
+    return f"{told}, {_duration(abs(at - measured_at))} {side} the moment asked about."
+
+
+def _duration(age: timedelta) -> str:
+    seconds = age // timedelta(seconds=1)
+    for length, unit in _UNITS:
+        if seconds >= 2 * length:  # "90 minutes" says more than "1 hour"
+            return f"{seconds // length:,} {unit}s"
+    return "1 second" if seconds == 1 else f"{seconds} seconds"
+
+
+def _grade(name: str, grade: Confidence | Completeness) -> str:
+    reason = str(grade.__doc__)
+    return f"{name} is {_words(grade)}: {reason[0].lower()}{reason[1:]}"
+
+
+def _words(name: StrEnum) -> str:
+    return name.value.replace("_", " ")
+
+
+def _plain(text: str) -> str:
+    """Return *text* with all that could command a terminal or break the line replaced."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)

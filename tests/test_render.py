@@ -1,0 +1,542 @@
+"""What people read: never a number that is not known, never an assumption that does not show."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import (
+    counts,
+    missing,
+    models,
+    moments,
+    observations,
+    observed,
+    percent_measurements,
+    percentages,
+    provenances,
+    token_measurements,
+)
+
+from ctxmeasure.bounded.budget import ReadStats
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.measurement import PercentMeasurement, TokenMeasurement
+from ctxmeasure.observation import (
+    Attestation,
+    Completeness,
+    Confidence,
+    LimitBasis,
+    Missing,
+    MissingReason,
+    Observation,
+    Observed,
+    Partial,
+    Provenance,
+    UsedBasis,
+)
+from ctxmeasure.render import explain, gauge, summary
+from ctxmeasure.usage import TokenUsage
+
+AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
+LIMIT_REASONS = [
+    MissingReason.PERCENT_NOT_REPORTED,
+    MissingReason.PERCENT_INVALID,
+    MissingReason.LIMIT_NOT_REPORTED,
+    MissingReason.LIMIT_INVALID,
+    MissingReason.MODEL_NOT_REPORTED,
+    MissingReason.MODEL_UNKNOWN,
+    MissingReason.WINDOW_AMBIGUOUS,
+    MissingReason.LIMIT_CONTRADICTED,
+]
+
+
+def tokens(
+    used: int,
+    limit: int,
+    *,
+    confidence: Confidence = Confidence.EXACT,
+    limit_basis: LimitBasis = LimitBasis.WINDOW,
+) -> Observed:
+    return Observed(
+        value=TokenMeasurement(
+            used_tokens=used, limit_tokens=limit, measured_at=AT, method="claude_status_line"
+        ),
+        attestation=Attestation.NATIVE,
+        confidence=confidence,
+        completeness=Completeness.EXACT,
+        provenance=Provenance(
+            adapter="claude",
+            source="claude.status_line",
+            used_basis=UsedBasis.PROMPT,
+            limit_basis=limit_basis,
+        ),
+    )
+
+
+def percent(share: float, *, confidence: Confidence = Confidence.HIGH) -> Observed:
+    return Observed(
+        value=PercentMeasurement(
+            used_percent=share, measured_at=AT, method="cursor_composer_context_percent"
+        ),
+        attestation=Attestation.DERIVED,
+        confidence=confidence,
+        completeness=Completeness.PERCENTAGE_ONLY,
+        provenance=Provenance(adapter="cursor", source="cursor.composer"),
+    )
+
+
+def no_limit(
+    partial: Partial | None, reason: MissingReason = MissingReason.MODEL_UNKNOWN
+) -> Missing:
+    return Missing(
+        reason=reason,
+        partial=partial,
+        provenance=Provenance(adapter="pi", source="pi.stream"),
+    )
+
+
+# -- the summary ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "line"),
+    [
+        (90_000, 200_000, "Context: 45% (90K/200K)"),
+        (0, 200_000, "Context: 0% (0/200K)"),
+        (999, 200_000, "Context: 0% (999/200K)"),
+        (1_000, 200_000, "Context: 1% (1K/200K)"),
+        (1_499, 200_000, "Context: 1% (1K/200K)"),
+        (1_500, 200_000, "Context: 1% (2K/200K)"),
+        (89_499, 200_000, "Context: 45% (89K/200K)"),
+        (89_500, 200_000, "Context: 45% (90K/200K)"),
+        (91_000, 200_000, "Context: 46% (91K/200K)"),
+        (250_000, 200_000, "Context: 125% (250K/200K)"),
+        (123_456, 1_000_000, "Context: 12% (123K/1M)"),
+        (999_499, 1_000_000, "Context: 100% (999K/1M)"),
+        (999_500, 1_048_576, "Context: 95% (1M/1.05M)"),
+        (1_004_999, 1_005_000, "Context: 100% (1M/1.01M)"),
+        (1_500_000, 2_000_000, "Context: 75% (1.5M/2M)"),
+        (1, 7, "Context: 14% (1/7)"),
+    ],
+)
+def test_tokens_are_shown_with_their_share(used: int, limit: int, line: str) -> None:
+    assert summary(tokens(used, limit)) == line
+
+
+@pytest.mark.parametrize(
+    ("share", "line"),
+    [
+        (63.5, "Context: 63.5%"),
+        (45, "Context: 45%"),
+        (63.04, "Context: 63%"),
+        (8.45, "Context: 8.5%"),  # as a binary fraction below the half
+        (99.95, "Context: 100%"),
+        (1e-7, "Context: 0%"),
+        (-0.0, "Context: 0%"),
+        (100, "Context: 100%"),
+    ],
+)
+def test_a_percentage_has_one_decimal_unless_it_is_zero(share: float, line: str) -> None:
+    assert summary(percent(share)) == line
+
+
+def test_an_assumed_limit_is_visible() -> None:
+    assumed = tokens(
+        90_000, 200_000, confidence=Confidence.LOW, limit_basis=LimitBasis.ASSUMED_DEFAULT
+    )
+    assert summary(assumed) == "Context: ~45% (90K/200K assumed)"
+
+
+def test_an_estimate_is_visible() -> None:
+    assert summary(tokens(90_000, 200_000, confidence=Confidence.LOW)) == "Context: ~45% (90K/200K)"
+    assert summary(percent(63.5, confidence=Confidence.LOW)) == "Context: ~63.5%"
+
+
+@pytest.mark.parametrize("reason", LIMIT_REASONS)
+def test_a_count_stands_when_only_its_limit_is_missing(reason: MissingReason) -> None:
+    assert summary(no_limit(Partial(used_tokens=89_500), reason)) == "Tokens: 90K"
+
+
+@pytest.mark.parametrize("reason", sorted(set(MissingReason) - set(LIMIT_REASONS)))
+def test_a_count_that_the_reason_makes_void_is_not_shown(reason: MissingReason) -> None:
+    assert summary(no_limit(Partial(used_tokens=89_500), reason)) == ""
+
+
+@pytest.mark.parametrize(
+    "partial",
+    [
+        None,
+        Partial(),
+        Partial(used_percent=45, limit_tokens=200_000),
+        Partial(used_tokens=18_000, estimated=True),
+    ],
+)
+def test_nothing_is_shown_when_no_count_was_measured(partial: Partial | None) -> None:
+    assert summary(no_limit(partial)) == ""
+
+
+@given(missing())
+def test_the_summary_of_a_missing_measurement_has_no_percentage(observation: Missing) -> None:
+    line = summary(observation)
+    assert "%" not in line
+    assert line == "" or re.fullmatch(r"Tokens: [0-9]+(\.[0-9]{1,2})?[KM]?", line)
+
+
+@given(observed(percent_measurements()))
+def test_the_summary_of_a_percentage_has_no_tokens(observation: Observed) -> None:
+    assert re.fullmatch(r"Context: ~?[0-9]{1,3}(\.[1-9])?%", summary(observation))
+
+
+@given(observed(token_measurements()))
+def test_the_summary_of_tokens_is_used_against_limit(observation: Observed) -> None:
+    count = r"[0-9]+(\.[0-9]{1,2})?[KM]?"
+    assert re.fullmatch(
+        rf"Context: (~?[0-9]+% \({count}/{count}\)|~[0-9]+% \({count}/{count} assumed\))",
+        summary(observation),
+    )
+
+
+@given(observed())
+def test_a_rough_number_is_marked_and_no_other(observation: Observed) -> None:
+    rough = (
+        observation.confidence is Confidence.LOW
+        or observation.provenance.limit_basis is LimitBasis.ASSUMED_DEFAULT
+    )
+    assert ("~" in summary(observation)) is rough
+
+
+@given(counts())
+def test_a_shown_count_is_off_by_at_most_half_its_last_digit(used: int) -> None:
+    shown = summary(no_limit(Partial(used_tokens=used))).removeprefix("Tokens: ")
+    unit, step = {"K": (1_000, 1_000), "M": (1_000_000, 10_000)}.get(shown[-1], (1, 1))
+    off = Decimal(shown.rstrip("KM")) * unit - used
+    assert -step < 2 * off <= step
+
+
+@given(percentages())
+def test_a_shown_percentage_is_off_by_at_most_half_a_tenth(share: float) -> None:
+    shown = summary(percent(share)).removeprefix("Context: ").removesuffix("%")
+    assert -Decimal("0.1") < 2 * (Decimal(shown) - Decimal(repr(share))) <= Decimal("0.1")
+
+
+# -- the gauge ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("used", "bar"),
+    [
+        (0, "[----------]"),
+        (19_999, "[----------]"),
+        (20_000, "[#---------]"),
+        (90_000, "[####------]"),
+        (199_999, "[#########-]"),
+        (200_000, "[##########]"),
+        (250_000, "[##########]"),
+    ],
+)
+def test_a_cell_is_filled_once_all_of_it_is_in_use(used: int, bar: str) -> None:
+    assert gauge(tokens(used, 200_000)) == bar
+
+
+def test_a_percentage_has_a_gauge_of_the_asked_width() -> None:
+    assert gauge(percent(63.5), width=20) == "[############--------]"
+    assert gauge(percent(100), width=1) == "[#]"
+
+
+def test_a_rough_gauge_looks_rough() -> None:
+    assert gauge(percent(63.5, confidence=Confidence.LOW)) == "[~~~~~~----]"
+
+
+@given(missing())
+def test_a_missing_measurement_has_no_gauge(observation: Missing) -> None:
+    assert gauge(observation) == ""
+
+
+@given(observed(), st.integers(1, 200))
+def test_a_gauge_is_as_wide_as_asked(observation: Observed, width: int) -> None:
+    assert re.fullmatch(rf"\[(?=[#~-]{{{width}}}\])(#*|~*)-*\]", gauge(observation, width))
+
+
+def test_a_width_that_is_no_width_is_refused() -> None:
+    with pytest.raises(TypeError, match="width: "):
+        gauge(percent(50), width=True)
+    with pytest.raises(ValueError, match="width: "):
+        gauge(percent(50), width=0)
+
+
+# -- the explanation ------------------------------------------------------------------------------
+
+
+def test_a_native_pair_is_explained() -> None:
+    assert explain(tokens(90_000, 200_000)).splitlines() == [
+        "90,000 tokens are in use against a limit of 200,000: that is 45%, and 110,000 are left.",
+        "The count is what the last request sent: input, cache reads and writes.",
+        "The limit is the model's context window, as the runtime states it.",
+        "The runtime itself states this in claude.status_line (method claude_status_line).",
+        "The sample was taken at 18:00:00 UTC on 2026-11-29.",
+        "Confidence is exact: the runtime's own numbers, nothing added.",
+        "Completeness is exact: both counts were measured.",
+    ]
+
+
+def test_an_inferred_limit_is_explained_with_the_model() -> None:
+    observation = Observed(
+        value=TokenMeasurement(
+            used_tokens=41_500,
+            limit_tokens=200_000,
+            measured_at=AT,
+            method="claude_transcript_usage_model_capability",
+        ),
+        attestation=Attestation.INFERRED,
+        confidence=Confidence.MEDIUM,
+        completeness=Completeness.INFERRED,
+        provenance=Provenance(
+            adapter="claude",
+            source="claude.transcript",
+            runtime_version="2.1.234",
+            used_basis=UsedBasis.PROMPT,
+            limit_basis=LimitBasis.WINDOW,
+            model=ModelRef(id="claude-opus-4-6", long_context_marker=False),
+        ),
+    )
+    assert explain(observation, at=AT + timedelta(seconds=12)).splitlines() == [
+        "41,500 tokens are in use against a limit of 200,000: that is 21%, and 158,500 are left.",
+        "The count is what the last request sent: input, cache reads and writes.",
+        "The limit is the model's context window, looked up by the model's id.",
+        "The model is claude-opus-4-6, without the long-context marker.",
+        (
+            "The used amount was read from claude.transcript (method "
+            "claude_transcript_usage_model_capability); the limit is not stated there."
+        ),
+        (
+            "The sample was taken at 18:00:00 UTC on 2026-11-29, "
+            "12 seconds before the moment asked about."
+        ),
+        "Confidence is medium: rests on a documented default that a setting could have changed.",
+        "Completeness is inferred: the count was measured, the limit was looked up or assumed.",
+    ]
+
+
+def test_a_percentage_is_explained_without_tokens() -> None:
+    assert explain(percent(63.5)).splitlines() == [
+        "63.5% of the context is in use; token counts are not known.",
+        (
+            "This was computed from what the runtime wrote to cursor.composer "
+            "(method cursor_composer_context_percent)."
+        ),
+        "The sample was taken at 18:00:00 UTC on 2026-11-29.",
+        "Confidence is high: one documented step away from the runtime's own numbers.",
+        "Completeness is percentage only: only a share is known, no counts.",
+    ]
+
+
+def test_a_declared_limit_is_explained() -> None:
+    observation = evolve(
+        tokens(250_000, 200_000, confidence=Confidence.HIGH, limit_basis=LimitBasis.DECLARED),
+        attestation=Attestation.OPERATOR,
+    )
+    assert explain(observation).splitlines()[:4] == [
+        "250,000 tokens are in use against a limit of 200,000: that is 125%, and 0 are left.",
+        "The count is what the last request sent: input, cache reads and writes.",
+        "The limit is the one that the caller declared.",
+        "The used amount was read from claude.status_line (method claude_status_line).",
+    ]
+
+
+def test_an_assumed_limit_is_explained() -> None:
+    observation = evolve(
+        tokens(90_000, 200_000, confidence=Confidence.LOW, limit_basis=LimitBasis.ASSUMED_DEFAULT),
+        attestation=Attestation.INFERRED,
+    )
+    text = explain(observation)
+    assert "The limit is a default that the caller chose to assume.\n" in text
+    assert "The used amount was read from claude.status_line " in text
+    assert "Confidence is low: rests on an assumption or an estimate" in text
+
+
+def test_an_accepted_estimate_is_explained_as_one() -> None:
+    observation = evolve(
+        tokens(18_000, 200_000, confidence=Confidence.LOW), attestation=Attestation.INFERRED
+    )
+    text = explain(observation)
+    assert "The runtime estimated this in claude.status_line " in text
+    assert "The limit is the model's context window.\n" in text
+
+
+def test_a_missing_limit_is_explained_with_what_is_known_and_what_to_do() -> None:
+    observation = Missing(
+        reason=MissingReason.WINDOW_AMBIGUOUS,
+        partial=Partial(used_tokens=41_500, measured_at=AT),
+        provenance=Provenance(
+            adapter="pi",
+            source="pi.stream",
+            used_basis=UsedBasis.PROMPT_AND_OUTPUT,
+            model=ModelRef(id="claude-opus-4-6", long_context_marker=True),
+        ),
+    )
+    assert explain(observation, at=AT - timedelta(seconds=1)).splitlines() == [
+        "There is no measurement: window ambiguous.",
+        (
+            "A plan, setting or platform decides this model's window. Use the status line, pass "
+            "the model as the agent was started with it, or declare limit_tokens."
+        ),
+        "Still known: 41,500 tokens in use.",
+        "The count is what the last request sent and what came back.",
+        "The model is claude-opus-4-6, with the long-context marker.",
+        "The source is pi.stream.",
+        (
+            "The sample was taken at 18:00:00 UTC on 2026-11-29, "
+            "1 second after the moment asked about."
+        ),
+    ]
+
+
+def test_an_estimate_after_a_compaction_is_explained_as_one() -> None:
+    partial = Partial(used_tokens=18_000, used_percent=9, limit_tokens=200_000, estimated=True)
+    assert explain(no_limit(partial, MissingReason.COMPACTED)).splitlines() == [
+        "There is no measurement: compacted.",
+        "The context was compacted and no response has followed. Ask again after the next one.",
+        (
+            "Seen, but not to be relied on: an estimated 18,000 tokens in use, an estimated 9% in "
+            "use, a limit of 200,000 tokens."
+        ),
+        "The source is pi.stream.",
+    ]
+
+
+@pytest.mark.parametrize("partial", [None, Partial()])
+def test_it_is_said_when_nothing_is_known(partial: Partial | None) -> None:
+    assert "No number is known." in explain(no_limit(partial)).splitlines()
+
+
+@pytest.mark.parametrize("reason", list(MissingReason))
+def test_every_reason_is_explained_with_what_to_do(reason: MissingReason) -> None:
+    assert str(reason.__doc__) in explain(no_limit(None, reason)).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("age", "told"),
+    [
+        (timedelta(0), "0 seconds before"),
+        (timedelta(milliseconds=999), "0 seconds before"),
+        (timedelta(seconds=1), "1 second before"),
+        (timedelta(seconds=119), "119 seconds before"),
+        (timedelta(minutes=2), "2 minutes before"),
+        (timedelta(minutes=119), "119 minutes before"),
+        (timedelta(hours=2), "2 hours before"),
+        (timedelta(hours=47), "47 hours before"),
+        (timedelta(days=2), "2 days before"),
+        (timedelta(days=1_500), "1,500 days before"),
+        (timedelta(seconds=-7), "7 seconds after"),
+    ],
+)
+def test_the_age_is_told_at_the_moment_asked_about(age: timedelta, told: str) -> None:
+    east = timezone(timedelta(hours=5, minutes=30))
+    text = explain(percent(50), at=(AT + age).astimezone(east))
+    assert f"on 2026-11-29, {told} the moment asked about." in text
+
+
+def test_a_moment_that_is_no_moment_is_refused() -> None:
+    with pytest.raises(TypeError, match="at: "):
+        explain(percent(50), at=1_795_975_200)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at: "):
+        explain(percent(50), at=datetime(2026, 11, 29))  # noqa: DTZ001 - the point of the test
+
+
+@given(observations())
+def test_without_a_moment_there_is_no_age(observation: Observation) -> None:
+    assert "moment asked about" not in explain(observation)
+
+
+@given(observations(), moments(), models(), provenances(), models())
+def test_the_explanation_does_not_depend_on_what_it_may_not_tell(
+    observation: Observation,
+    at: datetime,
+    model: ModelRef,
+    other: Provenance,
+    other_model: ModelRef,
+) -> None:
+    provenance = evolve(observation.provenance, model=model)
+    changed = evolve(
+        provenance,
+        adapter=other.adapter,
+        runtime_version=other.runtime_version,
+        usage=other.usage,
+        witness=other.witness,
+        stats=other.stats,
+        model=evolve(model, provider=other_model.provider, platform=other_model.platform),
+    )
+    told = explain(evolve(observation, provenance=provenance), at=at)
+    assert explain(evolve(observation, provenance=changed), at=at) == told
+
+
+@given(observations())
+def test_every_number_in_an_explanation_is_the_observations(observation: Observation) -> None:
+    # With names that hold no digits, all the digits are those of the observation's own numbers.
+    provenance = Provenance(
+        adapter="a",
+        source="source",
+        runtime_version="9.9.9",
+        used_basis=observation.provenance.used_basis,
+        limit_basis=observation.provenance.limit_basis,
+        usage=TokenUsage(input_tokens=987_654_321),
+        stats=ReadStats(bytes_read=987_654_321),
+    )
+    told = _with(observation, provenance)
+    numbers = {
+        int(digits.replace(",", "")) for digits in re.findall(r"[0-9][0-9,]*", explain(told))
+    }
+    assert numbers <= _facts(told)
+
+
+def _with(observation: Observation, provenance: Provenance) -> Observation:
+    """Return *observation* with *provenance* and, where it has one, a plain method."""
+    told = evolve(observation, provenance=provenance)
+    if isinstance(told, Observed):
+        return evolve(told, value=evolve(told.value, method="method"))
+    return told
+
+
+def _facts(observation: Observation) -> set[int]:
+    """Return every whole number that *observation* entitles an explanation to."""
+    known = observation.value if isinstance(observation, Observed) else observation.partial
+    if known is None:
+        return set()
+    facts: set[int] = set()
+    if known.measured_at is not None:
+        moment = known.measured_at
+        facts |= {moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second}
+    if isinstance(known, TokenMeasurement):
+        facts |= {known.used_tokens, known.limit_tokens, known.remaining_tokens}
+        facts.add((200 * known.used_tokens + known.limit_tokens) // (2 * known.limit_tokens))
+        return facts
+    if isinstance(known, Partial):
+        facts |= {count for count in (known.used_tokens, known.limit_tokens) if count is not None}
+    if known.used_percent is not None:
+        whole = math.floor(known.used_percent)
+        tenth = math.floor(10 * (known.used_percent - whole))
+        facts |= {whole, whole + 1, tenth, tenth + 1, 0}
+    return facts
+
+
+@given(observations(), moments())
+def test_nothing_is_not_a_number(observation: Observation, at: datetime) -> None:
+    text = summary(observation) + gauge(observation)
+    assert "nan" not in text.lower()
+    assert "inf" not in text.lower()
+    bare = _with(observation, Provenance(adapter="", source=""))
+    assert "None" not in explain(bare, at=at)
+
+
+@given(observations(), moments())
+def test_no_character_commands_the_terminal(observation: Observation, at: datetime) -> None:
+    lines = explain(observation, at=at).split("\n")
+    assert all(line.isprintable() for line in lines)
+    assert 3 <= len(lines) <= 8
+    assert summary(observation).isprintable()

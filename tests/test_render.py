@@ -489,9 +489,10 @@ def test_every_number_in_an_explanation_is_the_observations(observation: Observa
         stats=ReadStats(bytes_read=987_654_321),
     )
     told = _with(observation, provenance)
-    numbers = {
-        int(digits.replace(",", "")) for digits in re.findall(r"[0-9][0-9,]*", explain(told))
-    }
+    text = explain(told)
+    if isinstance(told, Missing):
+        text = text.replace(str(told.reason.__doc__), "")  # one of them names a range
+    numbers = {int(digits.replace(",", "")) for digits in re.findall(r"[0-9][0-9,]*", text)}
     assert numbers <= _facts(told)
 
 

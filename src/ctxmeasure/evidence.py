@@ -7,7 +7,7 @@ answer is not in the bytes it was given. Nothing here grades anything: that is `
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from attrs import Attribute, field, frozen
 from attrs.validators import optional
 
 from .capability.model import ModelRef
+from .measurement import utc_milliseconds
 from .observation import LimitBasis, MissingReason, Partial, UsedBasis
 from .usage import TokenUsage, UsageFault
 
@@ -56,10 +57,7 @@ def _some_text(_: object, attribute: Attribute[str | None], text: str | None) ->
 
 
 def _aware(_: object, attribute: Attribute[datetime], moment: datetime) -> None:
-    if not isinstance(moment, datetime):
-        raise TypeError(f"{attribute.name}: expected a datetime")
-    if moment.tzinfo is None:
-        raise ValueError(f"{attribute.name}: expected an aware datetime (with a time zone)")
+    utc_milliseconds(moment, attribute.name)  # for what it raises: a question keeps its zone
 
 
 def _limit(_: object, attribute: Attribute[int | None], limit: int | None) -> None:
@@ -170,30 +168,38 @@ class Claim:
     tolerance: float = 0
 
 
+def _comparable(moment: datetime | None) -> datetime | None:
+    """Return *moment* if it has a time zone and is in the years 1..9999 whatever the zone."""
+    if moment is None or moment.utcoffset() is None:
+        return None
+    return moment if MINYEAR < moment.year < MAXYEAR else None
+
+
 @frozen(kw_only=True)
 class Sample:
     """What every sample carries beside its numbers.
 
     Attributes:
-        measured_at: When the runtime took it (aware); None when the data do not say.
+        measured_at: When the runtime took it (aware); None when the data do not say. A moment
+            that nothing can be compared with (no time zone, out of range) becomes None.
         identity: The facts that single the sample out (session, row id or clock, ...), for the
             witness only. Never the phase. Native ids: hidden from repr.
         runtime_version: The agent's version as stated, or None.
         model: The model of the sample, or None.
         estimated: The runtime estimated the numbers.
         lower_bound: More has entered the context since the sample was taken.
-        turn_ended_at: The end of the turn where the data state one: the sample must lie shortly
-            before it.
+        turn_ended_at: The end of the turn where the data state one (aware): the sample must lie
+            shortly before it.
         claims: Other statements in the same data that must agree.
     """
 
-    measured_at: datetime | None
+    measured_at: datetime | None = field(converter=_comparable)
     identity: tuple[str, ...] = field(default=(), repr=False)
     runtime_version: str | None = None
     model: ModelRef | None = None
     estimated: bool = False
     lower_bound: bool = False
-    turn_ended_at: datetime | None = None
+    turn_ended_at: datetime | None = field(default=None, converter=_comparable)
     claims: tuple[Claim, ...] = ()
 
 

@@ -182,9 +182,7 @@ def _spans(content: bytes, low: int, high: int) -> Iterator[_Span]:
         stop = start - 1
 
 
-def _spans_with(
-    content: bytes, needles: tuple[bytes, ...], low: int, high: int
-) -> Iterator[_Span]:
+def _spans_with(content: bytes, needles: tuple[bytes, ...], low: int, high: int) -> Iterator[_Span]:
     """Yield start and stop of every line that contains a needle, the last first.
 
     No byte is searched twice for one needle, and none that lies before the line asked for unless
@@ -219,7 +217,8 @@ class TailReader:
 
     Attributes:
         tail: The current window.
-        fault: What stopped the last `grow`, or None when it was the budget or the file's beginning.
+        fault: Why the window cannot grow any more, or None: the budget and the beginning of the
+            file are no faults.
     """
 
     __slots__ = ("_budget", "_bytes_read", "_decoded", "_extent", "_window", "fault", "tail")
@@ -259,7 +258,7 @@ class TailReader:
         wanted = min(budget.initial, budget.maximum, extent.size)
         base = extent.size - wanted
         content = extent.read(base, wanted)
-        if not isinstance(content, ReadFault) and wanted and not content:
+        if not content and wanted:
             content = ReadFault.BUSY  # cut off below us by its writer
         if isinstance(content, ReadFault):
             extent.close()
@@ -280,18 +279,18 @@ class TailReader:
         """
         window = self._window
         wanted = min(self._bytes_read, self._budget.maximum - self._bytes_read, window.base)
-        if wanted == 0:
-            return False
-        older = self._extent.read(window.base - wanted, wanted)
-        if not isinstance(older, ReadFault) and len(older) < wanted:
-            older = ReadFault.BUSY  # cut off below us by its writer
-        if isinstance(older, ReadFault):
-            self.fault = older
+        if wanted == 0 or self.fault is not None:
             return False
         self._bytes_read += wanted
-        window.prepend(older)
+        older = self._extent.read(window.base - wanted, wanted)
+        if isinstance(older, ReadFault):
+            self.fault = older
+        elif len(older) < wanted:
+            self.fault = ReadFault.BUSY  # cut off below us by its writer
+        else:
+            window.prepend(older)
         self.tail = self._view()
-        return True
+        return self.fault is None
 
     def close(self) -> None:
         """Close the file if it was opened here; the tail stays usable."""

@@ -1,0 +1,9 @@
+"""What all tests share: no test is a stopwatch."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+# A first import or a busy machine is no failure of the property.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")

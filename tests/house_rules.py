@@ -39,7 +39,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"source", "assess"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
-    frozenset({"reading", "stream", "history", "discover"}),
+    frozenset({"reading", "stream", "history", "discover", "identify"}),
     frozenset({"cli", "testing"}),
 )
 """From the ground up; a room imports only from lower floors."""

@@ -254,12 +254,14 @@ class Gap:
     Attributes:
         reason: The named reason.
         partial: What is still known, or None.
+        limit_basis: Which limit the partial's is, where it has one.
         runtime_version: The agent's version as stated, or None.
         model: The model, where the data name one.
     """
 
     reason: MissingReason
     partial: Partial | None = None
+    limit_basis: LimitBasis = LimitBasis.WINDOW
     runtime_version: str | None = None
     model: ModelRef | None = None
 

@@ -145,9 +145,17 @@ def _read_stream(source: StreamSource[Any], reader: TailReader, asked: Query) ->
         state = source.step(state, row.value, asked)
     evidence = source.evidence(state, asked)
     if isinstance(evidence, Gap) and evidence.reason is MissingReason.NOT_MEASURED_YET:
-        unseen = Gap(reason=MissingReason.BUDGET_EXHAUSTED) if reader.tail.truncated else None
-        return _stopped(reader) or unseen or evidence
+        return _stopped(reader) or _unseen(reader) or evidence
     return evidence
+
+
+def _unseen(reader: TailReader) -> Gap | None:
+    """Return why a stream that shows no response may have had one, or may be no stream at all."""
+    if reader.tail.truncated:
+        return Gap(reason=MissingReason.BUDGET_EXHAUSTED)
+    if reader.stats.rows_skipped and not reader.stats.rows_decoded:
+        return Gap(reason=MissingReason.SOURCE_MALFORMED)
+    return None
 
 
 def _stopped(reader: TailReader) -> Gap | None:

@@ -30,7 +30,7 @@ def find(source_id: str) -> Source:
 
     Raises:
         TypeError: *source_id* is not a str, or a plug-in's object is not a `Source`.
-        ValueError: No source has this id.
+        ValueError: No source has this id, or a plug-in's source has another one.
     """
     if not isinstance(source_id, str):
         raise TypeError("source: expected a Source or a source id")
@@ -41,6 +41,10 @@ def find(source_id: str) -> Source:
         found = _plugged_in(source_id)
     if not isinstance(found, TailSource | PayloadSource | StreamSource):
         raise TypeError(f"source: the plug-in for this id in {ENTRY_POINT_GROUP!r} is no Source")
+    if found.id != source_id:
+        raise ValueError(
+            f"source: the plug-in in {ENTRY_POINT_GROUP!r} has another id than its entry"
+        )
     return found
 
 

@@ -58,27 +58,27 @@ class Stream:
             raise TypeError("policy: expected a Policy")
         self._source = found
         self._policy = policy
+        # However long ago it was, the fullest the context has been stays what it was.
+        self._peak_policy = evolve(policy, max_age=None)
         self._query = Query(
             at=datetime.now(UTC), session_id=session_id, model=model, limit_tokens=limit_tokens
         )
         self._state = found.initial
-        self._judged: Observation | None = None
         self._pending = bytearray()
         self._overlong = False
         self._rows_decoded = 0
         self._rows_skipped = 0
+        self._said = self.latest
 
     @property
     def latest(self) -> Observation:
         """What the stream shows of the present, as of the last line that was fed."""
-        if self._judged is None:
-            self._judged = self._judge(self._source.evidence(self._state, self._query))
-        return self._judged
+        return self._judge(self._source.evidence(self._state, self._query), self._policy)
 
     @property
     def peak(self) -> Observation:
         """The fullest that the context has been, with the limit that is known now."""
-        return self._judge(self._source.peak(self._state, self._query))
+        return self._judge(self._source.peak(self._state, self._query), self._peak_policy)
 
     @property
     def stats(self) -> ReadStats:
@@ -86,7 +86,7 @@ class Stream:
         return ReadStats(rows_decoded=self._rows_decoded, rows_skipped=self._rows_skipped)
 
     def feed(self, line: bytes | str, *, at: datetime | None = None) -> Observation | None:
-        """Take one line; return the new observation if it changed anything, else None.
+        """Take one line; return the new observation if the line changed it, else None.
 
         A line that is not a JSON object is counted in `stats` and otherwise ignored.
 
@@ -124,7 +124,6 @@ class Stream:
         Right also after a kill or a crash; the stream can be fed on afterwards.
         """
         self._hear(at)
-        self._judged = None
         self._take_pending()
         return self.latest
 
@@ -146,8 +145,11 @@ class Stream:
         if state is self._state:
             return None
         self._state = state
-        before, self._judged = self._judged, None
-        return None if before is not None and _same(before, self.latest) else self.latest
+        now = self.latest
+        if _same(self._said, now):
+            return None
+        self._said = now
+        return now
 
     def _extend_pending(self, part: bytes) -> None:
         if len(self._pending) + len(part) > _LONGEST_LINE:
@@ -164,12 +166,12 @@ class Stream:
             return None
         return self._take(line)
 
-    def _judge(self, evidence: Evidence) -> Observation:
+    def _judge(self, evidence: Evidence, policy: Policy) -> Observation:
         return assess(
             evidence,
             origin=self._source.origin,
             query=self._query,
-            policy=self._policy,
+            policy=policy,
             stats=self.stats,
         )
 
@@ -182,7 +184,10 @@ def _same(before: Observation, after: Observation) -> bool:
 
 def _as_bytes(line: bytes | str) -> bytes:
     if isinstance(line, str):
-        return line.encode("utf-8", "surrogateescape")
+        try:
+            return line.encode("utf-8", "surrogateescape")  # how Python reads a pipe's odd bytes
+        except UnicodeEncodeError:
+            return line.encode("utf-8", "replace")
     if isinstance(line, bytes | bytearray | memoryview):
         return bytes(line)
     raise TypeError("line: expected bytes or str")

@@ -405,7 +405,7 @@ class _Case:
         }
         if known.limit_tokens is None:
             return UsedTokens(**sample)
-        return TokenPair(**sample, limit_tokens=known.limit_tokens, limit_basis=LimitBasis.WINDOW)
+        return TokenPair(**sample, limit_tokens=known.limit_tokens, limit_basis=gap.limit_basis)
 
     def _untimely(self, seen: Sample, measured_at: datetime) -> MissingReason | None:
         age = self.query.at - measured_at

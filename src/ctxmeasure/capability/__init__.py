@@ -7,14 +7,19 @@ the id is unknown or its window cannot be told from what is given. The table liv
 
 from __future__ import annotations
 
-from .model import Capability, Certainty, ModelRef, Unresolved
+from typing import TYPE_CHECKING
 
-__all__ = ["Capability", "Certainty", "ModelRef", "Unresolved", "resolve"]
+from .model import Capability, Certainty, ModelRef, Resolution, Unresolved
+
+if TYPE_CHECKING:
+    from .table import resolve
+
+__all__ = ["Capability", "Certainty", "ModelRef", "Resolution", "Unresolved", "resolve"]
 
 
 def __getattr__(name: str) -> object:
     if name == "resolve":
-        from .table import resolve  # noqa: PLC0415 - the table is loaded on first use
+        from .table import resolve  # noqa: PLC0415 - the look-ups are loaded on first use
 
         return resolve
     raise AttributeError(name)

@@ -159,7 +159,8 @@ def _recognise(payload: Mapping[str, Any]) -> bool:
     """Tell the hook by its transcript's folder: other agents use the same events and fields."""
     path = (text(payload, "transcript_path") or "").replace("\\", "/")
     return (
-        text(payload, "hook_event_name") is not None
+        # 1.0.x calls its status line a hook of the event Status.
+        text(payload, "hook_event_name") not in (None, "Status")
         and "/.claude/projects/" in path
         and _FOREIGN_KEYS.isdisjoint(payload)
     )

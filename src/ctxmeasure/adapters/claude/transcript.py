@@ -33,6 +33,11 @@ __all__ = ["TRANSCRIPT"]
 
 _Test: TypeAlias = Callable[[Mapping[str, Any]], bool]
 
+# On every row of the conversation in 1.0.17 to 2.1.332, and in no other agent's rows.
+_CONVERSATION_KEYS = frozenset(
+    {"isSidechain", "parentUuid", "sessionId", "timestamp", "type", "userType", "uuid", "version"}
+)
+
 
 class _End(Enum):
     """Why a walk up the ancestry ended without the row it was looking for."""
@@ -496,6 +501,11 @@ def _is_ledger(row: Mapping[str, Any]) -> bool:
     return row.get("type") == "cost-state" and isinstance(row.get("modelUsage"), dict)
 
 
+def _recognise(row: Mapping[str, Any]) -> bool:
+    """Tell a row of the conversation: Qwen Code's have the same tree, but no ``userType``."""
+    return row.keys() >= _CONVERSATION_KEYS
+
+
 TRANSCRIPT = TailSource(
     origin=Origin(
         adapter="claude",
@@ -506,4 +516,5 @@ TRANSCRIPT = TailSource(
     ),
     about="Claude Code's session file: the prompt of the last response the conversation stands on",
     extract=_extract,
+    recognise=_recognise,
 )

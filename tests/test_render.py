@@ -6,6 +6,7 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from attrs import evolve
@@ -215,7 +216,7 @@ def test_a_rough_number_is_marked_and_no_other(observation: Observed) -> None:
 def test_a_shown_count_is_off_by_at_most_half_its_last_digit(used: int) -> None:
     shown = summary(no_limit(Partial(used_tokens=used))).removeprefix("Tokens: ")
     unit, step = {"K": (1_000, 1_000), "M": (1_000_000, 10_000)}.get(shown[-1], (1, 1))
-    off = Decimal(shown.rstrip("KM")) * unit - used
+    off = Fraction(shown.rstrip("KM")) * unit - used
     assert -step < 2 * off <= step
 
 

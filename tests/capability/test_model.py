@@ -21,5 +21,5 @@ def test_a_model_started_without_the_marker_did_not_ask() -> None:
 
 
 def test_a_model_has_a_name() -> None:
-    with pytest.raises(ValueError, match="^model:"):
+    with pytest.raises(ValueError, match=r"^model:"):
         ModelRef.as_started("")

@@ -120,10 +120,19 @@ def test_no_two_rows_answer_for_one_id_of_one_provider() -> None:
 
 
 def test_a_clients_versions_of_one_model_do_not_overlap() -> None:
-    for rows in table().clients.values():
-        for row in rows:
+    for row in ROWS:
+        if row.client is not None:
+            rows = table().clients_rows(row.client, row.provider, row.id)
+            assert row in rows
             for version in filter(None, (row.since, row.before)):
                 assert sum(other.listed_in(version) for other in rows) <= 1, named(row)
+
+
+def test_a_row_that_later_versions_dropped_comes_before_the_newer_one() -> None:
+    for row in ROWS:
+        if row.client is not None:
+            *older, _ = table().clients_rows(row.client, row.provider, row.id)
+            assert all(other.before for other in older)
 
 
 def test_every_anthropic_model_has_a_row_for_claude_code() -> None:
@@ -140,11 +149,11 @@ def test_a_version_without_two_numbers_is_not_known() -> None:
     assert version_of("\N{ARABIC-INDIC DIGIT TWO}.1") is None
 
 
-def test_importing_the_look_ups_reads_no_table_and_loads_no_decoder() -> None:
+def test_only_a_look_up_reads_the_table_and_loads_the_decoder() -> None:
     program = (
         "import sys; from ctxmeasure.capability import table, rows; "
-        "print(rows.table.cache_info().currsize, 'orjson' in sys.modules, "
-        "'importlib.resources' in sys.modules)"
+        "print(rows.table.cache_info().currsize, 'orjson' in sys.modules, end=' '); "
+        "table.edition(); print('importlib.resources' in sys.modules)"
     )
     printed = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

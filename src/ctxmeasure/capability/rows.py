@@ -148,58 +148,85 @@ class Edition:
     as_of: date
 
 
+_Line: TypeAlias = Mapping[str, Any]
+"""One line of ``models.json``: one row, or one for each model of a client's group."""
+
+
 @frozen(kw_only=True)
 class Table:
-    """The rows, with the indexes that look-ups need.
+    """The lines of the file by what they list; a line becomes rows when it is asked for.
 
     Attributes:
         edition: Which table this is.
-        rows: Every row: the vendors' first, then each client's.
-        vendor: The vendors' rows by listed id.
-        open: The vendors' rows with a pattern, each behind its pattern, which begins with the id.
-        clients: The clients' rows by (client, provider, id), oldest first.
         turning_points: The midnights (UTC) at which any window changes, ascending.
     """
 
     edition: Edition
-    rows: tuple[ModelRow, ...] = field(repr=False)
-    vendor: Mapping[str, tuple[ModelRow, ...]] = field(repr=False)
-    open: tuple[tuple[str, ModelRow], ...] = field(repr=False)
-    clients: Mapping[tuple[str, str, str], tuple[ModelRow, ...]] = field(repr=False)
     turning_points: tuple[datetime, ...]
+    _sources: Mapping[str, Source] = field(repr=False)
+    _lines: tuple[_Line, ...] = field(repr=False)
+    _by_id: Mapping[str, list[_Line]] = field(repr=False)
+    _by_pattern: tuple[_Line, ...] = field(repr=False)
+    _by_client: Mapping[tuple[str, str, str], list[_Line]] = field(repr=False)
+
+    def __iter__(self) -> Iterator[ModelRow]:
+        """Iterate over every row: the vendors', then each client's."""
+        return (
+            _row(line, model_id, self._sources)
+            for line in self._lines
+            for model_id in line.get("models") or (line["id"],)
+        )
+
+    def vendors_rows(self, model_id: str) -> tuple[ModelRow, ...]:
+        """Return the vendors' rows that *model_id* matches whole: listed, else by a pattern."""
+        lines = self._by_id.get(model_id) or [
+            line
+            for line in self._by_pattern
+            if model_id.startswith(line["id"]) and re.fullmatch(line["pattern"], model_id)
+        ]
+        return tuple(_row(line, line["id"], self._sources) for line in lines)
+
+    def clients_rows(self, client: str, provider: str, model_id: str) -> tuple[ModelRow, ...]:
+        """Return a client's rows of a model, by versions of the client, oldest first."""
+        lines = self._by_client.get((client, provider, model_id), ())
+        return tuple(_row(line, model_id, self._sources) for line in lines)
 
 
 @cache
 def table() -> Table:
     """Return the table; the first call reads the package's ``models.json``."""
-    from importlib.resources import files  # noqa: PLC0415 - paid by the first look-up only
+    # importlib.resources would cost more than all the rest of a first look-up.
+    from pkgutil import get_data  # noqa: PLC0415 - paid by the first look-up only
 
     import orjson  # noqa: PLC0415 - paid by the first look-up only
 
-    raw = orjson.loads(files(__package__).joinpath("models.json").read_bytes())
-    sources = {
-        key: Source(name=each["name"], as_of=date.fromisoformat(each["as_of"]))
-        for key, each in raw["sources"].items()
-    }
-    rows = tuple(row for each in raw["rows"] for row in _rows(each, sources))
-    vendor: dict[str, list[ModelRow]] = defaultdict(list)
-    clients: dict[tuple[str, str, str], list[ModelRow]] = defaultdict(list)
-    for row in rows:
-        if row.client is not None:
-            clients[row.client, row.provider, row.id].append(row)
+    raw = orjson.loads(get_data(__name__, "models.json") or b"")
+    lines: tuple[_Line, ...] = tuple(raw["rows"])
+    by_id: dict[str, list[_Line]] = defaultdict(list)
+    by_client: dict[tuple[str, str, str], list[_Line]] = defaultdict(list)
+    for line in lines:
+        if "client" not in line:
+            for model_id in line.get("ids") or (line["id"],):
+                by_id[model_id].append(line)
         else:
-            for model_id in row.ids:
-                vendor[model_id].append(row)
-    turning_days = {span.first_day for row in rows for span in row.spans} - {date.min}
+            for model_id in line.get("models") or (line["id"],):
+                by_client[line["client"], line["provider"], model_id].append(line)
+    turning_days = {
+        span["from"] for line in lines for span in line.get("spans", ()) if "from" in span
+    }
     return Table(
         edition=Edition(version=raw["table_version"], as_of=date.fromisoformat(raw["as_of"])),
-        rows=rows,
-        vendor={model_id: tuple(found) for model_id, found in vendor.items()},
-        open=tuple((row.pattern, row) for row in rows if row.pattern is not None),
-        clients={key: tuple(found) for key, found in clients.items()},
         turning_points=tuple(
-            datetime(day.year, day.month, day.day, tzinfo=UTC) for day in sorted(turning_days)
+            datetime.fromisoformat(day).replace(tzinfo=UTC) for day in sorted(turning_days)
         ),
+        sources={
+            key: Source(name=each["name"], as_of=date.fromisoformat(each["as_of"]))
+            for key, each in raw["sources"].items()
+        },
+        lines=lines,
+        by_id=by_id,
+        by_pattern=tuple(line for line in lines if "pattern" in line),
+        by_client=by_client,
     )
 
 
@@ -213,26 +240,25 @@ def version_of(text: str | None) -> Version | None:
     return tuple(map(int, match[0].split("."))) if match else None
 
 
-def _rows(raw: Mapping[str, Any], sources: Mapping[str, Source]) -> Iterator[ModelRow]:
-    """Yield the rows of one line: one, or one for each model of a client's group."""
-    window = raw.get("window")
-    spans = raw.get("spans") or ([{"windows": [window]}] if window is not None else ())
-    shared: dict[str, Any] = {
-        "client": raw.get("client"),
-        "provider": raw["provider"],
-        "pattern": raw.get("pattern"),
-        "window_tokens": window,
-        "max_input_tokens": raw.get("input"),
-        "max_output_tokens": raw.get("output"),
-        "spans": tuple(map(_span, spans)),
-        "why": raw.get("why"),
-        "since": _version(raw["since"]) if "since" in raw else None,
-        "before": _version(raw["before"]) if "before" in raw else None,
-        "gate": _gate(raw["gate"]) if "gate" in raw else None,
-        "sources": tuple(sources[key] for key in raw["by"]),
-    }
-    for model_id in raw.get("models") or (raw["id"],):
-        yield ModelRow(id=model_id, ids=tuple(raw.get("ids", (model_id,))), **shared)
+def _row(line: _Line, model_id: str, sources: Mapping[str, Source]) -> ModelRow:
+    window = line.get("window")
+    spans = line.get("spans") or ([{"windows": [window]}] if window is not None else ())
+    return ModelRow(
+        client=line.get("client"),
+        provider=line["provider"],
+        id=model_id,
+        ids=tuple(line.get("ids", (model_id,))),
+        pattern=line.get("pattern"),
+        window_tokens=window,
+        max_input_tokens=line.get("input"),
+        max_output_tokens=line.get("output"),
+        spans=tuple(map(_span, spans)),
+        why=line.get("why"),
+        since=_version(line["since"]) if "since" in line else None,
+        before=_version(line["before"]) if "before" in line else None,
+        gate=_gate(line["gate"]) if "gate" in line else None,
+        sources=tuple(sources[key] for key in line["by"]),
+    )
 
 
 def _gate(raw: Mapping[str, Any]) -> Gate:

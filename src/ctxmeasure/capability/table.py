@@ -9,7 +9,6 @@ so does one whose window something outside the id decides. The rules are those o
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -17,7 +16,7 @@ from functools import lru_cache
 
 from attrs import evolve, frozen
 
-from .ids import MAX_ID_CHARS, IdRefusal, ParsedId, parse
+from .ids import MAX_ID_CHARS, IdRefusal, parse
 from .model import Capability, Certainty, ModelRef, Resolution, Unresolved
 from .rows import Edition, Gate, ModelRow, Version, table, version_of
 
@@ -110,7 +109,8 @@ def identify(model_id: str, *, provider: str | None = None) -> Identity | Unreso
     parsed = parse(model_id, provider=provider)
     if isinstance(parsed, IdRefusal):
         return Unresolved(ambiguous=False, why=parsed.value)
-    found = _find(parsed, provider)
+    rows = table().vendors_rows(parsed.candidate)
+    found = [row for row in rows if provider in (None, row.provider)]
     if not found:
         return Unresolved(ambiguous=False, why="unknown-model")
     if len(found) > 1:
@@ -122,7 +122,7 @@ def identify(model_id: str, *, provider: str | None = None) -> Identity | Unreso
 
 def models() -> Iterator[ModelRow]:
     """Iterate over every row of the table: the vendors', then each client's."""
-    return iter(table().rows)
+    return iter(table())
 
 
 def edition() -> Edition:
@@ -163,23 +163,12 @@ def _resolve(model: ModelRef, client: str | None, version: Version | None, day: 
     return _marked(row, row, marker, day)
 
 
-def _find(parsed: ParsedId, provider: str | None) -> list[ModelRow]:
-    """Return the vendors' rows that the whole candidate matches: listed ids, then patterns."""
-    candidate = parsed.candidate
-    found = table().vendor.get(candidate, ()) or tuple(
-        row
-        for pattern, row in table().open
-        if candidate.startswith(row.id) and re.fullmatch(pattern, candidate)
-    )
-    return [row for row in found if provider in (None, row.provider)]
-
-
 def _listed(model: ModelRef, client: str, version: Version | None, day: date) -> Resolution:
     """Resolve in a client's own table, joined by provider and id exactly as written."""
     provider = model.provider or _HOME_PROVIDER[client]
     if provider is None:
         return Unresolved(ambiguous=True, why="provider-not-stated")
-    rows = table().clients.get((client, provider, model.id), ())
+    rows = table().clients_rows(client, provider, model.id)
     if not rows:
         return Unresolved(ambiguous=False, why="unknown-model")
     if model.long_context_marker:
@@ -203,8 +192,8 @@ def _in_claude_code(
     version: Version | None,
     day: date,
 ) -> Resolution:
-    own = table().clients.get(("claude", row.provider, row.id))
-    if own is None:  # another vendor's model, behind a gateway: Claude Code only guesses
+    own = table().clients_rows("claude", row.provider, row.id)
+    if not own:  # another vendor's model, behind a gateway: Claude Code only guesses
         return Unresolved(ambiguous=False, why="unknown-to-client")
     if own[0].gate is not None and not marker:
         windows, certainty = _gated(own[0].gate, own[0].span(day).windows, platform, version)

@@ -15,7 +15,7 @@ from attrs import Attribute, field, frozen
 from attrs.validators import optional
 
 from .capability.model import ModelRef
-from .measurement import utc_milliseconds
+from .measurement import count, utc_milliseconds
 from .observation import LimitBasis, MissingReason, Partial, UsedBasis
 from .usage import TokenUsage, UsageFault
 
@@ -60,15 +60,6 @@ def _aware(_: object, attribute: Attribute[datetime], moment: datetime) -> None:
     utc_milliseconds(moment, attribute.name)  # for what it raises: a question keeps its zone
 
 
-def _limit(_: object, attribute: Attribute[int | None], limit: int | None) -> None:
-    if limit is None:
-        return
-    if type(limit) is not int:
-        raise TypeError(f"{attribute.name}: expected an int")
-    if limit < 1:
-        raise ValueError(f"{attribute.name}: expected at least 1 token")
-
-
 def _phase(phase: Phase | str) -> Phase:
     try:
         return Phase(phase)
@@ -111,7 +102,7 @@ class Query:
     agent_id: str | None = field(default=None, repr=False, validator=_some_text)
     phase: Phase = field(default=Phase.LATEST, converter=_phase)
     model: ModelRef | None = field(default=None, converter=_vouched, validator=_model)
-    limit_tokens: int | None = field(default=None, validator=_limit)
+    limit_tokens: int | None = field(default=None, validator=optional(count(1)))
 
 
 class Channel(StrEnum):

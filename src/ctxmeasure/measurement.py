@@ -67,7 +67,7 @@ def percentage(_: object, attribute: Attribute[Any], value: object) -> None:
         raise ValueError(f"{attribute.name}: expected a percentage between 0 and 100")
 
 
-def as_percentage(value: Any) -> Any:
+def as_percentage(value: float) -> float:
     """Return an int or float between 0 and 100 as a float, all else as it is for `percentage`."""
     if type(value) in (int, float) and 0 <= value <= 100:
         return value + 0.0  # -0.0 becomes 0.0

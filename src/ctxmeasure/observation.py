@@ -343,7 +343,9 @@ class Partial:
 
     used_tokens: int | None = field(default=None, validator=validators.optional(count(0)))
     used_percent: float | None = field(
-        default=None, converter=as_percentage, validator=validators.optional(percentage)
+        default=None,
+        converter=converters.optional(as_percentage),
+        validator=validators.optional(percentage),
     )
     limit_tokens: int | None = field(default=None, validator=validators.optional(count(1)))
     measured_at: datetime | None = field(

@@ -128,7 +128,7 @@ class _Case:
                 return self.of_percent(evidence)
             case TokenPair():
                 return self.of_tokens(evidence, self.limit_beside)
-            case UsedTokens():
+            case _:
                 return self.of_tokens(evidence, self.limit_for)
 
     def of_gap(self, gap: Gap) -> Observation:
@@ -325,7 +325,7 @@ class _Case:
                 limit = self._capped(_chosen(row, fullest, in_force=in_force), model, seen)
             case Unresolved(ambiguous=True):
                 limit = MissingReason.WINDOW_AMBIGUOUS
-            case Unresolved():
+            case _:
                 limit = MissingReason.MODEL_UNKNOWN
         if limit in _UNKNOWN_WINDOW:
             window = self.policy.resolved(model)
@@ -466,11 +466,9 @@ def _own_count(seen: UsedTokens) -> _Count | None:
         return _Count(seen.used_tokens, seen.used_basis)
     if seen.usage is None:
         return None
-    match seen.used_basis:
-        case UsedBasis.PROMPT:
-            return _Count(seen.usage.prompt_tokens, seen.used_basis)
-        case UsedBasis.PROMPT_AND_OUTPUT:
-            return _Count(seen.usage.total_tokens, seen.used_basis)
+    by_prompt = seen.used_basis is UsedBasis.PROMPT
+    tokens = seen.usage.prompt_tokens if by_prompt else seen.usage.total_tokens
+    return _Count(tokens, seen.used_basis)
 
 
 def _is_possible(count: _Count) -> bool:

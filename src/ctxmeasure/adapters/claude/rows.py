@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from ...capability.ids import ParsedId, parse
 from ...capability.model import ModelRef
 
 __all__ = ["SYNTHETIC_MODEL", "instant", "model_ref", "release", "same_model"]
@@ -66,19 +67,15 @@ def model_ref(
 def same_model(one: str, other: str) -> bool:
     """Tell whether two ids without markers name the same model.
 
-    A date and the dress of Bedrock (``us.anthropic.…-v1:0``) and Vertex (``…@20251001``) do not
-    change the model (formats/models.md §3); anything else does.
+    A snapshot's date and a cloud's spelling do not change the model (formats/models.md §3), and
+    anything else does.
     """
     return _plain(one) == _plain(other)
 
 
 def _plain(model_id: str) -> str:
-    plain = model_id.lower()
-    _, bedrock, rest = plain.rpartition("anthropic.")
-    if bedrock:
-        head, _, revision = rest.rpartition("-v")
-        plain = head if head and revision.replace(":", "").isdigit() else rest
-    plain = plain.replace("@", "-").removesuffix("-default")
+    parsed = parse(model_id)
+    plain = parsed.candidate if isinstance(parsed, ParsedId) else model_id
     head, _, date = plain.rpartition("-")
     return head if head and len(date) == 8 and date.isdigit() else plain
 

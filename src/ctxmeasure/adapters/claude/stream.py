@@ -367,6 +367,7 @@ _FRAMES: Mapping[str, _Take] = {
     "result": _take_result,
     "stream_event": _take_event,
     "system/compact_boundary": _take_boundary,
+    "system/conversation_reset": _take_reset,
     "system/init": _take_init,
     "system/status": _take_status,
 }

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ctxmeasure
+from ctxmeasure.adapters import claude
+from ctxmeasure.adapters.claude.rows import instant, model_ref, release, same_model
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.registry import find
+
+
+def test_a_moment_is_read_in_utc() -> None:
+    moment = datetime(2026, 11, 29, 18, 28, 23, 872_000, tzinfo=UTC)
+    assert instant("2026-11-29T18:28:23.872Z") == moment
+    assert instant("2026-11-29T19:28:23.872+01:00") == moment
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, 5, "", "yesterday", "2026-11-29T18:28:23", "0001-01-01T00:00:00+14:00", ["x"]],
+)
+def test_what_is_no_moment_with_a_zone_is_none(text: object) -> None:
+    assert instant(text) is None
+
+
+@given(st.text())
+def test_any_text_is_a_moment_or_none(text: str) -> None:
+    moment = instant(text)
+    assert moment is None or moment.tzinfo is UTC
+
+
+def test_a_version_compares_by_its_numbers() -> None:
+    assert release("2.1.332") == (2, 1, 332)
+    assert release("2.1.332-beta.1") == (2, 1, 332)
+
+
+@pytest.mark.parametrize("text", [None, 2.1, "", "2.1", "2.1.x", "2.1.3.4", "٢.1.1", "9" * 99])
+def test_what_is_no_version_is_none(text: object) -> None:
+    assert release(text) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "requested", "expected"),
+    [
+        ("claude-opus-4-6", None, ModelRef(id="claude-opus-4-6")),
+        ("claude-opus-4-6[1M]", None, ModelRef(id="claude-opus-4-6", long_context_marker=True)),
+        (
+            "claude-opus-4-6",
+            "claude-opus-4-6[1m]",
+            ModelRef(id="claude-opus-4-6", long_context_marker=True),
+        ),
+        (
+            "claude-opus-4-6",
+            "claude-opus-4-6",
+            ModelRef(id="claude-opus-4-6", long_context_marker=False),
+        ),
+        ("claude-opus-4-6", "claude-opus-4-8[1m]", ModelRef(id="claude-opus-4-6")),
+        ("claude-opus-4-6", "opus[1m]", ModelRef(id="claude-opus-4-6")),
+        ("claude-opus-4-6", 7, ModelRef(id="claude-opus-4-6")),
+        ("claude-opus-4-6", "", ModelRef(id="claude-opus-4-6")),
+    ],
+)
+def test_the_marker_is_told_by_the_string_that_names_the_same_model(
+    named: str, requested: object, expected: ModelRef
+) -> None:
+    assert model_ref(named, requested=requested) == expected
+
+
+@pytest.mark.parametrize("named", [None, 7, "", "<synthetic>", {"id": "x"}])
+def test_what_is_no_model_is_none(named: object) -> None:
+    assert model_ref(named) is None
+
+
+@pytest.mark.parametrize(
+    ("message_id", "platform"),
+    [
+        ("msg_01ab", "first_party"),
+        ("msg_bdrk_1", "bedrock"),
+        ("msg_vrtx_1", "vertex"),
+        ("a1796b10", None),
+        (7, None),
+    ],
+)
+def test_the_message_id_tells_the_platform(message_id: object, platform: str | None) -> None:
+    model = model_ref("claude-opus-4-8", message_id=message_id)
+    assert model == ModelRef(id="claude-opus-4-8", platform=platform)
+
+
+@pytest.mark.parametrize(
+    "dressed",
+    [
+        "claude-haiku-4-5-20251001",
+        "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "anthropic.claude-haiku-4-5-v1",
+        "claude-haiku-4-5@20251001",
+        "claude-haiku-4-5",
+    ],
+)
+def test_a_date_and_a_clouds_dress_do_not_change_the_model(dressed: str) -> None:
+    assert same_model(dressed, "claude-haiku-4-5")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "claude-haiku-4",
+        "claude-haiku-4-5-5",
+        "claude-haiku-4-50",
+        "haiku",
+        "anthropic/claude-haiku-4-5",
+        "-20251001",
+        "",
+    ],
+)
+def test_anything_else_does(other: str) -> None:
+    assert not same_model(other, "claude-haiku-4-5")
+
+
+@given(st.text(), st.text())
+def test_sameness_is_mutual(one: str, other: str) -> None:
+    assert same_model(one, one)
+    assert same_model(one, other) == same_model(other, one)
+
+
+@pytest.mark.parametrize("name", ["TRANSCRIPT", "STREAM", "STATUS_LINE", "CONTEXT_USAGE", "HOOK"])
+def test_the_room_gives_what_the_registry_finds(name: str) -> None:
+    source = getattr(claude, name)
+    assert source is find(f"claude.{name.lower()}")
+    assert source is getattr(ctxmeasure.claude, name)
+
+
+def test_the_room_gives_what_it_lists_and_nothing_else() -> None:
+    assert all(getattr(claude, name) is not None for name in claude.__all__)
+    assert callable(claude.query_from_hook)
+    with pytest.raises(AttributeError, match="NOTHING"):
+        claude.NOTHING  # noqa: B018

@@ -501,6 +501,10 @@ def test_the_subagents_lines_say_nothing_of_the_main_context() -> None:
     assert gap(tasks({"id": "a1", "tokenCount": 7_834})) is MissingReason.USAGE_NOT_REPORTED
 
 
+def test_tasks_beside_a_window_do_not_hide_it() -> None:
+    assert pair(line(41_500, tasks=[{"id": "a1", "tokenCount": 7_834}])) == (41_500, 200_000)
+
+
 def test_a_subagent_that_has_no_line_is_not_found() -> None:
     assert gap(tasks({"id": "b1"}, 7), agent_id="a1") is MissingReason.SESSION_NOT_FOUND
 

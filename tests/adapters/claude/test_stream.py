@@ -342,6 +342,13 @@ def test_a_newer_response_without_usage_is_not_covered_by_an_older_one() -> None
     assert feed.reason is MissingReason.USAGE_NOT_REPORTED
 
 
+@pytest.mark.parametrize("mark", [{"error": "server_error"}, {"is_api_error_message": True}])
+def test_an_error_frame_is_no_response_unless_it_has_a_usage(mark: dict[str, Any]) -> None:
+    failed = assistant(3, "msg_01b", message={"usage": dict.fromkeys(usage(0), 0)}, **mark)
+    assert Feed()(init(), assistant(30_000), failed).used == 30_000
+    assert Feed()(init(), assistant(30_000), assistant(31_000, "msg_01b", **mark)).used == 31_000
+
+
 def test_an_interrupted_response_counts() -> None:
     feed = Feed()(init(), assistant(30_000), assistant(31_000, "msg_01b", aborted=True))
     assert feed.used == 31_000

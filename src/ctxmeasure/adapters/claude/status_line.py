@@ -74,7 +74,7 @@ def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
     gap = session_gap(payload, query)
     if gap is not None:
         return gap
-    if query.agent_id is not None or "tasks" in payload:
+    if query.agent_id is not None or ("tasks" in payload and "context_window" not in payload):
         return _of_task(payload, query)
     return turn_gap(payload, query) or _of_window(payload, query)
 

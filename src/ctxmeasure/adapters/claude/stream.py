@@ -178,9 +178,20 @@ def _take_reset(state: StreamState, _frame: Mapping[str, Any], _at: datetime) ->
 
 def _take_assistant(state: StreamState, frame: Mapping[str, Any], at: datetime) -> StreamState:
     message = frame.get("message")
-    if not isinstance(message, Mapping) or message.get("model") == SYNTHETIC_MODEL:
+    if not isinstance(message, Mapping) or _is_notice(message, frame):
         return state
     return _respond(state, message, instant(frame.get("timestamp")) or at)
+
+
+def _is_notice(message: Mapping[str, Any], frame: Mapping[str, Any]) -> bool:
+    """Tell whether Claude Code wrote the message itself: an error, or what a command printed.
+
+    A response that was cut short can be marked as an error too, and has its usage.
+    """
+    if message.get("model") == SYNTHETIC_MODEL:
+        return True
+    is_error = frame.get("error") is not None or frame.get("is_api_error_message") is True
+    return is_error and isinstance(anthropic(message.get("usage")), UsageFault)
 
 
 def _take_event(state: StreamState, frame: Mapping[str, Any], at: datetime) -> StreamState:

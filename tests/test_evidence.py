@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 import pytest
@@ -13,6 +13,17 @@ from ctxmeasure.observation import LimitBasis, MissingReason, UsedBasis
 from ctxmeasure.usage import UsageFault, UsageFaultKind
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
+
+
+class Timeless(tzinfo):
+    """A time zone that knows no offset: a datetime with it is naive all the same."""
+
+    def utcoffset(self, _: datetime | None) -> None:
+        return None
+
+
+TIMELESS = datetime(2026, 11, 29, tzinfo=Timeless())
+BEFORE_THE_CALENDAR = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 
 
 @pytest.mark.parametrize(
@@ -55,11 +66,16 @@ def test_an_argument_of_the_wrong_type_is_named(argument: str, value: Any) -> No
     [
         ("at", datetime(2026, 11, 29)),  # noqa: DTZ001 - the point of the test
         ("turn_started_at", datetime(2026, 11, 29)),  # noqa: DTZ001 - as above
+        ("at", TIMELESS),
+        ("turn_started_at", TIMELESS),
+        ("at", BEFORE_THE_CALENDAR),
+        ("turn_started_at", BEFORE_THE_CALENDAR),
         ("session_id", ""),
         ("turn_id", ""),
         ("agent_id", ""),
         ("model", ""),
         ("phase", "over"),
+        ("phase", ["over"]),
         ("limit_tokens", 0),
     ],
 )
@@ -89,6 +105,14 @@ def test_a_question_keeps_its_time_zone_and_all_its_digits() -> None:
     assert Query(at=precise, turn_started_at=precise).at.microsecond == 123_456
 
 
+def test_a_wrong_argument_is_not_repeated() -> None:
+    wrong: Any = [b"secret"]
+    for argument in ("session_id", "phase", "model", "limit_tokens", "at"):
+        with pytest.raises((TypeError, ValueError)) as raised:
+            Query(**{"at": AT, argument: wrong})
+        assert "secret" not in str(raised.value)
+
+
 # -- samples --------------------------------------------------------------------------------------
 
 
@@ -97,6 +121,8 @@ def test_a_question_keeps_its_time_zone_and_all_its_digits() -> None:
     [
         None,
         datetime(2026, 11, 29),  # noqa: DTZ001 - the point of the test
+        TIMELESS,
+        BEFORE_THE_CALENDAR,
         datetime(1, 12, 31, tzinfo=UTC),
         datetime(9999, 1, 1, tzinfo=UTC),
     ],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .bounded.budget import ReadStats as ReadStats
     from .capability.model import ModelRef as ModelRef
     from .evidence import Phase as Phase
+    from .evidence import Query as Query
     from .measurement import Measurement as Measurement
     from .measurement import PercentMeasurement as PercentMeasurement
     from .measurement import TokenMeasurement as TokenMeasurement

@@ -1,0 +1,153 @@
+"""``ctxmeasure observe``: how full the context is, as one file or payload shows it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, BinaryIO
+
+import click
+
+from ..assess import Counts, Policy
+from ..bounded.budget import ReadBudget, ReadFault
+from ..evidence import Phase
+from ..identify import identify
+from ..observation import Missing, MissingReason, Observation, Provenance
+from ..reading import observe as read_and_judge
+from ..source import Source
+from . import standard_input
+from .output import MISSING, say_explanation, say_observation, say_summary
+from .quiet import (
+    AUTO,
+    QuietCommand,
+    duration,
+    examples,
+    moment,
+    one_of,
+    positive,
+    source_or_auto,
+    text,
+)
+
+__all__ = ["observe"]
+
+
+@click.command(
+    cls=QuietCommand,
+    epilog=examples(
+        "ctxmeasure observe auto SESSION.jsonl --summary",
+        "ctxmeasure observe claude.transcript SESSION.jsonl --phase active --turn PROMPT_ID",
+        "ctxmeasure observe claude.status_line --explain < PAYLOAD.json",
+    ),
+)
+@click.argument("source", type=source_or_auto)
+@click.argument("file", default="-")
+@click.option(
+    "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
+)
+@click.option(
+    "--turn", "turn_id", type=text, metavar="ID", help="The turn the sample must belong to."
+)
+@click.option(
+    "--turn-started-at",
+    type=moment,
+    metavar="TIME",
+    help="When the turn began; for agents that record no turn ids.",
+)
+@click.option(
+    "--agent",
+    "agent_id",
+    type=text,
+    metavar="ID",
+    help="A sub-agent, to measure it instead of the main chain.",
+)
+@click.option(
+    "--phase",
+    type=one_of(Phase),
+    default=Phase.LATEST.value,
+    metavar="PHASE",
+    help="active: the turn is running; terminal: it has ended; latest (the default): any.",
+)
+@click.option("--at", type=moment, metavar="TIME", help="The moment of the question. Default: now.")
+@click.option(
+    "--model", type=text, metavar="ID", help="The model as the agent was started with it."
+)
+@click.option(
+    "--limit", "limit_tokens", type=positive, metavar="TOKENS", help="A limit that you declare."
+)
+@click.option(
+    "--counts",
+    type=one_of(Counts),
+    default=Counts.OWN.value,
+    metavar="BASIS",
+    help="own (the default): what the agent's own meter counts; prompt: the prompt, for all.",
+)
+@click.option("--max-age", type=duration, metavar="SECONDS", help="How old a sample may be.")
+@click.option("--accept-estimates", is_flag=True, help="Accept counts that the agent estimated.")
+@click.option("--max-bytes", type=positive, metavar="BYTES", help="How much may be read.")
+@click.option("--json", "form", flag_value="json", help="Print one line of JSON. The default.")
+@click.option("--summary", "form", flag_value="summary", help="Print one short line for people.")
+@click.option("--explain", "form", flag_value="explain", help="Print what it is and how we know.")
+@click.pass_context
+def observe(
+    ctx: click.Context,
+    /,
+    *,
+    source: Source | None,
+    file: str,
+    at: datetime | None,
+    form: str | None,
+    counts: Counts,
+    max_age: timedelta | None,
+    accept_estimates: bool,
+    max_bytes: int | None,
+    **question: Any,
+) -> None:
+    """Print how full the context window is, as SOURCE shows it in FILE.
+
+    SOURCE is an id that `ctxmeasure sources` lists, or `auto` to tell it by its looks: that works
+    where the first or last rows can be no other agent's, and asks you for the id where they can.
+    FILE is a path; `-`, or nothing, is standard input.
+
+    Times are ISO 8601 with a time zone, such as 2026-11-29T18:00:00Z. Exit status: 0 observed,
+    3 missing, 2 wrong arguments.
+    """
+    asked_at = at or datetime.now(UTC)
+    data = standard_input.as_file(max_bytes) if file == "-" else file
+    found = source or _identified(data)
+    if isinstance(found, ReadFault):
+        observation: Observation = _unread(found)
+    else:
+        observation = read_and_judge(
+            found,
+            data,
+            at=asked_at,
+            policy=Policy(counts=counts, max_age=max_age, accept_estimates=accept_estimates),
+            budget=None if max_bytes is None else ReadBudget(maximum=max_bytes),
+            **question,
+        )
+    match form:
+        case "summary":
+            say_summary(observation)
+        case "explain":
+            say_explanation(observation, at=asked_at)
+        case _:
+            say_observation(observation)
+    if isinstance(observation, Missing):
+        ctx.exit(MISSING)
+
+
+def _identified(data: str | BinaryIO) -> Source | ReadFault:
+    found = identify(data)
+    if found is None:
+        raise click.UsageError(
+            "What FILE holds could be more than one agent's, or is none's that is known. Name its "
+            "SOURCE; `ctxmeasure sources` lists them."
+        )
+    return found
+
+
+def _unread(fault: ReadFault) -> Missing:
+    """Return the missing state of a file that could not be read to tell its source."""
+    return Missing(
+        reason=MissingReason(fault.value), provenance=Provenance(adapter=AUTO, source=AUTO)
+    )

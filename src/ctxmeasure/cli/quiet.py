@@ -1,0 +1,134 @@
+"""Commands and argument types that never repeat what was typed.
+
+What is typed wrong is often a path or a session id in the wrong place, and error messages end up in
+logs. So the messages name the argument and what it expects, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from ..registry import find, ids, sources
+from ..source import Source, StreamSource
+
+__all__ = [
+    "AUTO",
+    "QuietCommand",
+    "QuietGroup",
+    "duration",
+    "examples",
+    "moment",
+    "one_of",
+    "positive",
+    "source_or_auto",
+    "stream_source",
+    "text",
+]
+
+AUTO = "auto"
+"""In the place of a source's id: tell it by its looks."""
+
+EnumT = TypeVar("EnumT", bound=StrEnum)
+
+
+class QuietCommand(click.Command):
+    """A command that does not repeat an argument it has no place for."""
+
+    allow_extra_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as any command does, and refuse what is left over."""
+        left_over = super().parse_args(ctx, args)
+        if left_over:
+            ctx.fail("More arguments than expected.")
+        return left_over
+
+
+class QuietGroup(click.Group):
+    """A group that does not repeat the name of a command it does not have."""
+
+    command_class = QuietCommand
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named first."""
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            ctx.fail(f"Unknown command. Commands: {', '.join(self.commands)}.")
+        return super().resolve_command(ctx, args)
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a help text: *lines* as they are typed."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def _refuse(expected: str) -> NoReturn:
+    raise click.BadParameter(f"expected {expected}")
+
+
+def moment(typed: str) -> datetime:
+    """Return the moment that *typed* names, in UTC."""
+    with suppress(ValueError, OverflowError):
+        named = datetime.fromisoformat(typed)
+        if named.utcoffset() is not None:
+            return named.astimezone(UTC)
+    _refuse("an ISO 8601 time with a time zone, such as 2026-11-29T18:00:00Z")
+
+
+def positive(typed: str) -> int:
+    """Return the positive whole number *typed*."""
+    with suppress(ValueError):
+        number = int(typed)
+        if number > 0:
+            return number
+    _refuse("a whole number above 0")
+
+
+def duration(typed: str) -> timedelta:
+    """Return the duration of *typed* seconds."""
+    with suppress(ValueError, OverflowError):
+        seconds = timedelta(seconds=float(typed))
+        if seconds >= timedelta(0):
+            return seconds
+    _refuse("a number of seconds, 0 or more")
+
+
+def text(typed: str) -> str:
+    """Return *typed* if there is anything in it."""
+    return typed or _refuse("at least one character")
+
+
+def one_of(choices: type[EnumT]) -> Callable[[str], EnumT]:
+    """Return the type of an argument that is one of the *choices*."""
+
+    def choose(typed: str) -> EnumT:
+        with suppress(ValueError):
+            return choices(typed)
+        _refuse(f"one of {', '.join(choices)}")
+
+    return choose
+
+
+def stream_source(typed: str) -> StreamSource[Any]:
+    """Return the source of streams whose id is *typed*."""
+    with suppress(ValueError):
+        found = find(typed)
+        if isinstance(found, StreamSource):
+            return found
+    _refuse(f"one of {', '.join(s.id for s in sources() if isinstance(s, StreamSource))}")
+
+
+def source_or_auto(typed: str) -> Source | None:
+    """Return the source whose id is *typed*, None for ``auto``."""
+    if typed == AUTO:
+        return None
+    with suppress(ValueError):
+        return find(typed)
+    _refuse(f"{AUTO} or one of {', '.join(ids())}")

@@ -1,0 +1,102 @@
+"""Standard input as data: a redirected file as it is, a pipe as its last bytes, or chunk by chunk.
+
+A pipe cannot seek, and files are read from their end. So a pipe is read through once and only its
+end is held, as many bytes as a reading may ask for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, BinaryIO, cast
+
+import click
+
+from ..bounded.budget import MIB
+
+__all__ = ["PipeEnd", "as_file", "pieces"]
+
+_HELD = 4 * MIB  # the largest budget of a reading, unless the caller names one
+_CHUNK = MIB
+_READY = 64 * 1024  # the size of a pipe on Linux: what a writer can have ready
+
+
+class PipeEnd:
+    """The end of a pipe, as a file that can seek.
+
+    Args:
+        pipe: What to read, to its end.
+        held: How many of its last bytes to hold.
+
+    Raises:
+        OSError: The pipe cannot be read.
+    """
+
+    def __init__(self, pipe: BinaryIO, held: int) -> None:
+        self._end = bytearray()
+        self._size = 0
+        self._position = 0
+        while piece := pipe.read(_CHUNK):
+            self._size += len(piece)
+            self._end += piece
+            del self._end[:-held]
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move to *offset*, counted from the beginning or from the end of all that came."""
+        self._position = offset + (self._size if whence == os.SEEK_END else 0)
+        return self._position
+
+    def read(self, count: int) -> bytes:
+        """Return the next *count* bytes; none where the pipe's beginning was let go."""
+        start = self._position - (self._size - len(self._end))
+        piece = bytes(self._end[start : start + count]) if start >= 0 else b""
+        self._position += len(piece)
+        return piece
+
+
+def as_file(held: int | None = None) -> BinaryIO:
+    """Return standard input as a file that can seek, for a reading of at most *held* bytes.
+
+    One that cannot be read is returned as a file that cannot be read either: it gets its named
+    missing state like any other.
+
+    Raises:
+        click.UsageError: Standard input is a terminal.
+    """
+    pipe = _standard_input()
+    if pipe.closed or pipe.seekable():
+        return pipe
+    try:
+        return cast("BinaryIO", PipeEnd(pipe, held or _HELD))
+    except OSError:
+        return pipe
+
+
+def pieces() -> Iterator[bytes]:
+    """Yield standard input as it comes, in pieces that end at most one line each.
+
+    Raises:
+        click.UsageError: Standard input is a terminal.
+    """
+    pipe: Any = _standard_input()
+    while True:
+        try:
+            chunk = pipe.read1(_READY)
+        except (OSError, ValueError):  # ValueError: it was closed
+            return
+        if not chunk:
+            return
+        yield from chunk.splitlines(keepends=True)
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:  # closed before this process began
+        nothing = BytesIO()
+        nothing.close()
+        return nothing
+    pipe = sys.stdin.buffer
+    if pipe.isatty():
+        raise click.UsageError("Standard input is a terminal: pipe or redirect the data into it.")
+    return pipe

@@ -1,0 +1,86 @@
+"""``ctxmeasure stream``: how full the context is while an agent runs, from the lines it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from ..observation import Missing, Observation
+from ..source import StreamSource
+from ..stream import Stream
+from . import standard_input
+from .output import MISSING, say_observation, say_peak, say_summary
+from .quiet import QuietCommand, examples, positive, stream_source, text
+
+__all__ = ["stream"]
+
+
+@click.command(
+    cls=QuietCommand,
+    epilog=examples(
+        'claude -p "..." --output-format stream-json --verbose | ctxmeasure stream claude.stream',
+        "ctxmeasure stream claude.stream --summary < RECORDED.jsonl",
+    ),
+)
+@click.argument("source", type=stream_source)
+@click.option(
+    "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
+)
+@click.option(
+    "--model", type=text, metavar="ID", help="The model as the agent was started with it."
+)
+@click.option(
+    "--limit", "limit_tokens", type=positive, metavar="TOKENS", help="A limit that you declare."
+)
+@click.option(
+    "--summary", is_flag=True, help="Print a summary for people at the end, and no JSON before it."
+)
+@click.pass_context
+def stream(
+    ctx: click.Context,
+    /,
+    *,
+    source: StreamSource[Any],
+    summary: bool,
+    **question: Any,
+) -> None:
+    """Print how full the context window is while an agent runs.
+
+    Follows the lines that the agent prints, on standard input, and prints each change at once, as a
+    line of JSON. The last line is what is known at the end; there is always one. The end comes with
+    the end of the agent's output, with Ctrl-C, or when nobody reads on.
+
+    Exit status: 0 observed at the end, 3 missing, 2 wrong arguments.
+    """
+    followed = Stream(source, **question)
+    tell = _keep_silent if summary else say_observation
+    told = False
+    with suppress(KeyboardInterrupt):
+        for change in _changes(followed, standard_input.pieces()):
+            told = True
+            if not tell(change):
+                break
+    for change in _changes(followed, [b"\n"]):  # the last line may lack its end
+        told = tell(change)
+    final = followed.finish()
+    if summary:
+        say_summary(final)
+        say_peak(followed.peak)
+    elif not told:
+        say_observation(final)
+    if isinstance(final, Missing):
+        ctx.exit(MISSING)
+
+
+def _changes(followed: Stream, pieces: Iterable[bytes]) -> Iterator[Observation]:
+    for piece in pieces:
+        change = followed.feed_bytes(piece)
+        if change is not None:
+            yield change
+
+
+def _keep_silent(_: Observation) -> bool:
+    return True

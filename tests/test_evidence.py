@@ -21,6 +21,11 @@ class Timeless(tzinfo):
     def utcoffset(self, _: datetime | None) -> None:
         return None
 
+    dst = utcoffset
+
+    def tzname(self, _: datetime | None) -> None:
+        return None
+
 
 TIMELESS = datetime(2026, 11, 29, tzinfo=Timeless())
 BEFORE_THE_CALENDAR = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))

@@ -499,6 +499,13 @@ def test_the_only_window_is_the_main_models_also_behind_a_gateway_that_echoes_an
     assert Feed()(init("my-model"), echo, result(windows)).limit is None
 
 
+def test_a_fallback_model_does_not_get_the_window_of_the_model_it_stands_in_for() -> None:
+    fallback = assistant(40_000, "msg_01b", message={"model": OTHER})
+    feed = Feed()(init(), assistant(30_000), result(), init(), fallback)
+    assert (feed.used, feed.limit) == (40_000, None)
+    assert feed(result({MODEL: 200_000, OTHER: 1_000_000})).limit == 1_000_000
+
+
 @pytest.mark.parametrize("window", [0, -1, True, "200000", 2e5, None, [200_000]])
 def test_a_window_that_is_no_positive_whole_number_is_none(window: object) -> None:
     feed = Feed()(init(), assistant(30_000), result({MODEL: window}))
@@ -580,6 +587,12 @@ def test_a_compaction_that_succeeded_voids_the_count_before_its_boundary_comes()
     assert feed.reason is MissingReason.COMPACTED
     assert feed(assistant(151_000, "msg_01b")).reason is MissingReason.COMPACTED
     assert feed(assistant(9_000, "msg_01c")).used == 9_000
+
+
+def test_a_late_delta_of_the_compactions_own_call_is_not_taken() -> None:
+    feed = Feed()(init(), message_start(150_000), status("compacting"))
+    feed(message_start(151_000, "msg_01b"), status(None, compact_result="failed"))
+    assert feed(message_delta(usage(151_000, 700))).used == 150_000
 
 
 def test_a_compaction_that_failed_changes_nothing() -> None:

@@ -54,11 +54,13 @@ class Window:
         key: The model string that it is stated for, as it was requested, with its marker.
         canonical: The canonical id beside it (since 2.1.223), or None.
         tokens: The window in tokens, at least 1.
+        turn: The turn at whose end it is stated, as counted in this stream.
     """
 
     key: str
     canonical: str | None
     tokens: int
+    turn: int
 
 
 @frozen(kw_only=True)
@@ -114,6 +116,7 @@ class StreamState:
         gap: Why there is no response to measure.
         peaks: The fullest response so far, for every model string that was in force.
         windows: The windows that the runtime has stated.
+        is_streaming: The API's events that come in are those of *response*.
         compacting: A compaction is running: what is reported meanwhile is its own call.
         compacted_from: The count before the compaction, for as long as its own call may still be
             reported; else None.
@@ -129,6 +132,7 @@ class StreamState:
     gap: Gap = _NOTHING_YET
     peaks: tuple[Response, ...] = ()
     windows: tuple[Window, ...] = ()
+    is_streaming: bool = False
     compacting: bool = False
     compacted_from: int | None = None
     compaction_id: str | None = field(default=None, repr=False)
@@ -200,7 +204,8 @@ def _take_event(state: StreamState, frame: Mapping[str, Any], at: datetime) -> S
         return state
     message, usage = event.get("message"), event.get("usage")
     if event.get("type") == "message_start" and isinstance(message, Mapping):
-        return _respond(state, message, at)
+        begun = _respond(state, message, at)
+        return evolve(begun, is_streaming=begun.response is not state.response)
     if event.get("type") == "message_delta" and isinstance(usage, Mapping):
         return _complete(state, usage, text(frame, "api_message_id"), at)
     return state
@@ -244,7 +249,7 @@ def _complete(
     A gateway may send several of them: the last one counts.
     """
     last = state.response
-    if last is None or state.compacting or message_id not in {None, last.message_id}:
+    if last is None or not state.is_streaming or message_id not in {None, last.message_id}:
         return state
     begun = last.reported if isinstance(last.reported, Mapping) else {}
     stated = {key: value for key, value in usage.items() if value is not None}
@@ -304,7 +309,7 @@ def _compaction_over(state: StreamState) -> StreamState:
 
 def _take_result(state: StreamState, frame: Mapping[str, Any], at: datetime) -> StreamState:
     """End a turn. The windows are taken; of the usage only what is no sum."""
-    windows = {window.key: window for window in (*state.windows, *_windows(frame))}
+    windows = {window.key: window for window in (*state.windows, *_windows(frame, state.turn))}
     state = evolve(_compaction_over(state), windows=tuple(windows.values()))
     usage = frame.get("usage")
     if state.response is not None:
@@ -319,12 +324,12 @@ def _take_result(state: StreamState, frame: Mapping[str, Any], at: datetime) -> 
     return state
 
 
-def _windows(frame: Mapping[str, Any]) -> Iterator[Window]:
+def _windows(frame: Mapping[str, Any], turn: int) -> Iterator[Window]:
     """Yield the windows that ``modelUsage`` states; its counts are sums over the session."""
     stated = frame.get("modelUsage")
     for key, entry in stated.items() if isinstance(stated, Mapping) else ():
         if isinstance(entry, Mapping) and is_limit(tokens := entry.get("contextWindow")):
-            yield Window(key, text(entry, "canonicalModel"), tokens)
+            yield Window(key, text(entry, "canonicalModel"), tokens, turn)
 
 
 def _last_call(usage: object) -> Mapping[str, Any] | None:
@@ -356,7 +361,7 @@ def _only_response(
     state: StreamState, frame: Mapping[str, Any], last_call: Mapping[str, Any], at: datetime
 ) -> Response:
     """Return the response of a stream that is a result only (``--output-format json``)."""
-    keys = [window.key for window in _windows(frame)]
+    keys = [window.key for window in _windows(frame, state.turn)]
     return Response(
         message_id=text(frame, "uuid"),
         model=None,
@@ -402,7 +407,7 @@ def _recognise(frame: Mapping[str, Any]) -> bool:
         case "system", "init":
             return text(frame, "claude_code_version") is not None
         case "result", _:
-            return "total_cost_usd" in frame and any(True for _ in _windows(frame))
+            return "total_cost_usd" in frame and any(True for _ in _windows(frame, 0))
         case _:
             return False
 
@@ -496,15 +501,19 @@ def _window(state: StreamState, response: Response) -> int | None:
     """Return the window that the runtime states for the model of *response*, or None.
 
     It is stated per requested model string: `X` and `X[1m]` may both be there, with other windows
-    (2.0.76). A string that names another model than the answer's is trusted only if it is the only
-    one of all calls: a gateway may echo any name.
+    (2.0.76). A string that names another model than the answer's is trusted only if a result that
+    covers the response states no other: a gateway may echo any name, and a fallback model has its
+    own window.
     """
     model = _model(state, response.model, response.requested, response.message_id)
     if model is None:
         return None
-    stated, requested = {window.key: window.tokens for window in state.windows}, response.requested
-    if requested in stated and (len(stated) == 1 or same_model(_bare(requested), model.id)):
-        return stated[requested]
+    for window in state.windows:
+        covers_all_calls = len(state.windows) == 1 and window.turn >= response.turn
+        if window.key == response.requested and (
+            covers_all_calls or same_model(_bare(window.key), model.id)
+        ):
+            return window.tokens
     named = {window.tokens for window in state.windows if _is_for(window, model)}
     return named.pop() if len(named) == 1 else None
 

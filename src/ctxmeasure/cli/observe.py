@@ -92,7 +92,7 @@ def observe(
     ctx: click.Context,
     /,
     *,
-    source: Source | None,
+    source: Source | str,
     file: str,
     at: datetime | None,
     form: str | None,
@@ -113,7 +113,7 @@ def observe(
     """
     asked_at = at or datetime.now(UTC)
     data = standard_input.as_file(max_bytes) if file == "-" else file
-    found = source or _identified(data)
+    found = _identified(data) if isinstance(source, str) else source
     if isinstance(found, ReadFault):
         observation: Observation = _unread(found)
     else:

@@ -125,10 +125,10 @@ def stream_source(typed: str) -> StreamSource[Any]:
     _refuse(f"one of {', '.join(s.id for s in sources() if isinstance(s, StreamSource))}")
 
 
-def source_or_auto(typed: str) -> Source | None:
-    """Return the source whose id is *typed*, None for ``auto``."""
+def source_or_auto(typed: str) -> Source | str:
+    """Return the source whose id is *typed*, or ``auto`` as it is."""
     if typed == AUTO:
-        return None
+        return AUTO  # not None: click takes that for an argument that is absent
     with suppress(ValueError):
         return find(typed)
     _refuse(f"{AUTO} or one of {', '.join(ids())}")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ctxmeasure.bounded import jsonl
 from ctxmeasure.bounded.budget import KIB, MIB, ReadBudget, ReadFault, ReadStats
 from ctxmeasure.bounded.decode import decode_object
+from ctxmeasure.bounded.extent import open_extent
 from ctxmeasure.bounded.jsonl import Row, Tail, TailReader
 
 WHOLE = ReadBudget(initial=MIB, maximum=MIB)
@@ -508,11 +509,29 @@ def test_of_a_file_that_shrinks_inside_its_window_the_rows_that_are_left_are_rea
     assert values(reader.tail.rows()) == [{"usage": 2}, {"usage": 1}]
 
 
-def test_a_file_that_shrinks_while_the_window_grows_is_busy() -> None:
-    reader = opened(Shrinking(CONTENT, 5, at=2), ReadBudget(initial=13))
+@pytest.mark.parametrize("left", [0, 5, len(CONTENT) - 13 - 1])
+def test_a_file_that_shrinks_while_the_window_grows_is_busy(left: int) -> None:
+    reader = opened(Shrinking(CONTENT, left, at=2), ReadBudget(initial=13))
     assert not reader.grow()
     assert reader.fault is ReadFault.BUSY
     assert values(reader.tail.rows()) == [{"usage": 3}]
+
+
+def test_a_file_that_was_opened_here_is_closed_when_its_first_window_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(CONTENT)
+    held: list[Any] = []
+
+    def open_and_cut(source: Path) -> Any:
+        held.append(open_extent(source))
+        path.write_bytes(b"")
+        return held[0]
+
+    monkeypatch.setattr(jsonl, "open_extent", open_and_cut)
+    assert TailReader.open(path, WHOLE) is ReadFault.BUSY
+    assert held[0].read(0, 0) is ReadFault.UNREADABLE
 
 
 def failing_open(_: Path) -> Any:

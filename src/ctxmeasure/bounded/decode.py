@@ -74,8 +74,7 @@ def _strictly_repeats_keys(raw: bytes) -> bool:
     import json  # noqa: PLC0415 - rare
 
     try:
-        # Numbers stay text: int() refuses very long ones, and no value is looked at.
-        json.loads(raw.decode(), object_pairs_hook=_refuse_repeated, parse_int=str, parse_float=str)
+        json.loads(raw.decode(), object_pairs_hook=_refuse_repeated)
     except (_RepeatedKey, RecursionError, ValueError):
         return True
     return False

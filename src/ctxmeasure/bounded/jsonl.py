@@ -135,7 +135,7 @@ class Tail:
         window = self._window
         content, base = window.content, window.base
         low, high = self._first - base, len(content)
-        if before is not None and before - base <= high:
+        if before is not None and before - base < high:
             high = _line_end(content, before - base, low)
         spans = _spans_with(content, needles, low, high) if needles else _spans(content, low, high)
         for start, stop in spans:

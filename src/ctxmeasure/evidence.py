@@ -217,6 +217,8 @@ class TokenPair(UsedTokens):
         limit_tokens: The stated limit, in tokens, at least 1.
         limit_basis: Which limit it is.
         default_limits: Limits that this runtime assumes for a model it does not know.
+        misstates_limit: This version of the runtime is known to state a default where the model
+            has another window, so a default must be one that the model can have.
         overflows: The runtime can really use more than its limit, so that used > limit is a
             fact. False where the runtime is known to state wrong limits.
     """
@@ -224,6 +226,7 @@ class TokenPair(UsedTokens):
     limit_tokens: int
     limit_basis: LimitBasis
     default_limits: frozenset[int] = frozenset()
+    misstates_limit: bool = False
     overflows: bool = False
 
 

@@ -207,13 +207,23 @@ def test_a_window_to_which_a_setting_can_reduce_the_model_is_medium(table: Table
     assert tokens(observation) == (41_500, 200_000)
 
 
-def test_a_fallback_limit_that_the_model_cannot_have_is_contradicted() -> None:
-    observation = missing(fallback(1_000_000))
+def test_a_limit_that_a_faulty_version_states_and_the_model_cannot_have_is_contradicted() -> None:
+    observation = missing(fallback(1_000_000, misstates_limit=True))
     assert observation.reason is MissingReason.LIMIT_CONTRADICTED
     assert known(observation) == Partial(
         used_tokens=41_500, limit_tokens=1_000_000, measured_at=AT - SECOND
     )
     assert observation.provenance.limit_basis is LimitBasis.WINDOW
+
+
+def test_a_limit_that_the_table_does_not_know_of_the_model_is_medium() -> None:
+    assert_capped(measured(fallback(1_000_000)), "the runtime's own default limit")
+
+
+def test_the_smaller_window_is_medium_where_a_faulty_version_states_it(table: Table) -> None:
+    table.rows["model"] = capability(larger_window_tokens=1_000_000, certainty=Certainty.UNDECIDED)
+    assert_capped(measured(fallback(misstates_limit=True)), "the runtime's own default limit")
+    assert measured(fallback(1_000_000, misstates_limit=True)).confidence is Confidence.EXACT
 
 
 def test_a_limit_that_is_no_fallback_is_knowledge_that_the_table_cannot_have(table: Table) -> None:
@@ -434,7 +444,8 @@ def test_a_vouched_model_settles_an_id_that_the_table_does_not_know_at_medium() 
 def test_a_vouched_model_settles_a_fallback_limit_at_medium() -> None:
     seen = fallback(model=model("gateway-name"))
     assert_capped(measured(seen, model="model"), "the caller's word for an unknown id")
-    refuted = missing(fallback(1_000_000, model=model("gateway-name")), model="model")
+    fallen = fallback(1_000_000, model=model("gateway-name"), misstates_limit=True)
+    refuted = missing(fallen, model="model")
     assert refuted.reason is MissingReason.LIMIT_CONTRADICTED
 
 

@@ -296,7 +296,8 @@ class _Case:
             case Unresolved():
                 return evolve(limit, ceiling=rules.DEFAULT_LIMIT)
             case row:
-                return self._capped(_held_against(row, limit, fullest), model, seen)
+                held = _held_against(row, limit, fullest, misstates=seen.misstates_limit)
+                return self._capped(held, model, seen)
 
     def limit_for(
         self, seen: UsedTokens, model: ModelRef | None, fullest: int
@@ -497,15 +498,21 @@ def _declared(limit_tokens: int) -> _Limit:
     return _Limit(tokens=limit_tokens, basis=LimitBasis.DECLARED, grade=rules.DECLARED_LIMIT)
 
 
-def _held_against(row: Capability, limit: _Limit, fullest: int) -> _Limit | MissingReason:
+def _held_against(
+    row: Capability, limit: _Limit, fullest: int, *, misstates: bool
+) -> _Limit | MissingReason:
     """Hold a limit that may be the runtime's fallback against the model's table row."""
-    if limit.tokens == row.reduced_window_tokens:
-        return evolve(limit, ceiling=rules.DEFAULT_LIMIT)
-    if limit.tokens not in (row.window_tokens, row.larger_window_tokens):
+    smaller, larger = row.window_tokens, row.larger_window_tokens
+    is_possible = limit.tokens in (smaller, larger)
+    if misstates and not is_possible:
         return MissingReason.LIMIT_CONTRADICTED
-    if row.marker_unsupported and fullest <= row.window_tokens:
-        return evolve(limit, ceiling=rules.DEFAULT_LIMIT)
-    return limit
+    in_doubt = (
+        not is_possible
+        or limit.tokens == row.reduced_window_tokens
+        or (misstates and larger is not None and limit.tokens == smaller)
+        or (row.marker_unsupported and fullest <= smaller)
+    )
+    return evolve(limit, ceiling=rules.DEFAULT_LIMIT) if in_doubt else limit
 
 
 def _chosen(row: Capability, fullest: int, *, in_force: bool) -> _Limit | MissingReason:

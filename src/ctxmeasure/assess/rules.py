@@ -111,8 +111,8 @@ STATED_PERCENT = {
 }
 DEFAULT_LIMIT = Ceiling(
     "the runtime's own default limit",
-    "A pair whose limit the runtime assumes for a model it does not know, or that a setting or an "
-    "unserved long-context marker puts in doubt",
+    "A pair whose limit the runtime assumes for a model it does not know, or that a setting, an "
+    "unserved long-context marker or a fault of the runtime's version puts in doubt",
     Confidence.MEDIUM,
 )
 VOUCHED_FOR = Ceiling(

@@ -22,8 +22,7 @@ from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import PayloadSource
 from ...usage import TokenUsage, UsageFaultKind, anthropic
 from .payload import estimate, identity, is_limit, session_gap, turn_gap
-from .rows import model_ref
-from .status_line import DEFAULT_WINDOWS
+from .rows import DEFAULT_WINDOWS, model_ref
 
 __all__ = ["CONTEXT_USAGE"]
 

@@ -12,10 +12,26 @@ from datetime import UTC, datetime
 from ...capability.ids import ParsedId, parse
 from ...capability.model import ModelRef
 
-__all__ = ["SYNTHETIC_MODEL", "instant", "model_ref", "release", "same_model"]
+__all__ = [
+    "DEFAULT_WINDOWS",
+    "SYNTHETIC_MODEL",
+    "instant",
+    "misstates_window",
+    "model_ref",
+    "release",
+    "same_model",
+]
 
 SYNTHETIC_MODEL = "<synthetic>"
 """The model of rows that Claude Code writes itself (errors, local commands); no call was made."""
+
+DEFAULT_WINDOWS = frozenset({200_000, 1_000_000})
+"""What Claude Code states for a model it does not know: 200,000 up to 2.1.316, 1,000,000 since, and
+200,000 again with ``CLAUDE_CODE_DISABLE_1M_CONTEXT`` (formats/models.md §2)."""
+
+# Since 2.1.290 the window no longer depends on where the call goes. Before, 200,000 was stated for
+# many a model that had 1,000,000 (formats/models.md §2.1, §5).
+_STATES_WINDOWS_RIGHT = (2, 1, 290)
 
 _PLATFORMS = {"msg_01": "first_party", "msg_bdrk_": "bedrock", "msg_vrtx_": "vertex"}
 
@@ -40,6 +56,12 @@ def release(version: object) -> tuple[int, int, int] | None:
         return None
     major, minor, patch = map(int, numbers)
     return major, minor, patch
+
+
+def misstates_window(version: object) -> bool:
+    """Tell whether this *version* is known to state wrong windows; an unknown one may be."""
+    numbers = release(version)
+    return numbers is None or numbers < _STATES_WINDOWS_RIGHT
 
 
 def model_ref(

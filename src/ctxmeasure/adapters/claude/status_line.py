@@ -32,13 +32,9 @@ from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import PayloadSource
 from ...usage import TokenUsage, UsageFault, UsageFaultKind, anthropic
 from .payload import estimate, identity, is_count, is_limit, session_gap, text, turn_gap
-from .rows import model_ref, release
+from .rows import DEFAULT_WINDOWS, misstates_window, model_ref, release
 
-__all__ = ["DEFAULT_WINDOWS", "STATUS_LINE"]
-
-DEFAULT_WINDOWS = frozenset({200_000, 1_000_000})
-"""What Claude Code states for a model it does not know: 200,000 up to 2.1.316, 1,000,000 since, and
-200,000 again with ``CLAUDE_CODE_DISABLE_1M_CONTEXT`` (formats/models.md §2)."""
+__all__ = ["STATUS_LINE"]
 
 _TOTALS_ARE_CURRENT = (2, 1, 132)  # CHANGELOG: before it the totals were sums over the session
 
@@ -176,6 +172,7 @@ class _Line:
             limit_tokens=size,
             limit_basis=LimitBasis.WINDOW,
             default_limits=DEFAULT_WINDOWS,
+            misstates_limit=misstates_window(self.sample["runtime_version"]),
         )
 
     def _claims(self, used: int, size: int | None, total: int | None) -> tuple[Claim, ...]:

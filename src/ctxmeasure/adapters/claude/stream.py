@@ -24,8 +24,14 @@ from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import StreamSource
 from ...usage import TokenUsage, Usage, UsageFault, anthropic
 from .payload import is_limit, text
-from .rows import SYNTHETIC_MODEL, instant, model_ref, same_model
-from .status_line import DEFAULT_WINDOWS
+from .rows import (
+    DEFAULT_WINDOWS,
+    SYNTHETIC_MODEL,
+    instant,
+    misstates_window,
+    model_ref,
+    same_model,
+)
 
 __all__ = ["STREAM", "Response", "StreamState", "Window"]
 
@@ -480,6 +486,7 @@ def _of_response(state: StreamState, response: Response) -> Evidence:
         limit_tokens=window,
         limit_basis=LimitBasis.WINDOW,
         default_limits=DEFAULT_WINDOWS,
+        misstates_limit=misstates_window(state.version),
     )
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 import strategies
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve, fields, frozen
 from hypothesis import example, given
 from hypothesis import strategies as st
 from judging import AT, SECOND, origin, pair, used
@@ -117,6 +117,7 @@ class Samples:
                 limit_tokens=limits,
                 limit_basis=member(LimitBasis),
                 default_limits=st.frozensets(st.sampled_from([200_000, 1_000_000])),
+                misstates_limit=st.booleans(),
                 overflows=st.booleans(),
             ),
             st.builds(UsedPercent, **sample, used_percent=percents),
@@ -378,8 +379,8 @@ def test_taking_the_time_away_leaves_no_measurement(
 def test_taking_the_limit_away_leaves_nothing_exact_and_nothing_native(
     evidence: TokenPair, facts: Origin, query: Query, policy: Policy
 ) -> None:
-    own = {"limit_tokens", "limit_basis", "default_limits", "overflows"}
-    counted = asdict(evidence, recurse=False, filter=lambda field, _: field.name not in own)
+    shared = {field.name for field in fields(UsedTokens)}
+    counted = asdict(evidence, recurse=False, filter=lambda field, _: field.name in shared)
     before = judged(evidence, facts, query, policy)
     after = judged(UsedTokens(**counted), facts, query, policy)
     if isinstance(after, Observed):

@@ -129,11 +129,14 @@ def _read_payload(
 def _read_tail(source: TailSource, reader: TailReader, asked: Query) -> Evidence:
     """Ask the adapter for evidence, with twice the window for as long as it needs more."""
     while True:
-        evidence = source.extract(reader.tail, asked)
-        if not isinstance(evidence, NeedMore):
-            return evidence
-        if not reader.grow():
-            return _stopped(reader) or evidence.fallback
+        match source.extract(reader.tail, asked):
+            case NeedMore(fallback):
+                if not reader.grow():
+                    return _stopped(reader) or _malformed(reader) or fallback
+            case Gap() as gap:
+                return _malformed(reader) or gap
+            case evidence:
+                return evidence
 
 
 def _read_stream(source: StreamSource[Any], reader: TailReader, asked: Query) -> Evidence:
@@ -145,17 +148,9 @@ def _read_stream(source: StreamSource[Any], reader: TailReader, asked: Query) ->
         state = source.step(state, row.value, asked)
     evidence = source.evidence(state, asked)
     if isinstance(evidence, Gap) and evidence.reason is MissingReason.NOT_MEASURED_YET:
-        return _stopped(reader) or _unseen(reader) or evidence
+        unseen = Gap(reason=MissingReason.BUDGET_EXHAUSTED) if reader.tail.truncated else None
+        return _stopped(reader) or _malformed(reader) or unseen or evidence
     return evidence
-
-
-def _unseen(reader: TailReader) -> Gap | None:
-    """Return why a stream that shows no response may have had one, or may be no stream at all."""
-    if reader.tail.truncated:
-        return Gap(reason=MissingReason.BUDGET_EXHAUSTED)
-    if reader.stats.rows_skipped and not reader.stats.rows_decoded:
-        return Gap(reason=MissingReason.SOURCE_MALFORMED)
-    return None
 
 
 def _stopped(reader: TailReader) -> Gap | None:
@@ -165,6 +160,13 @@ def _stopped(reader: TailReader) -> Gap | None:
     if reader.tail.no_complete_row:
         return Gap(reason=MissingReason.BUDGET_EXHAUSTED)
     return None
+
+
+def _malformed(reader: TailReader) -> Gap | None:
+    """Return the gap of a window without a row, where a torn last line cannot be all there is."""
+    if reader.stats.rows_decoded or next(reader.tail.rows(), None) is not None:
+        return None
+    return Gap(reason=MissingReason.SOURCE_MALFORMED) if reader.stats.rows_skipped > 1 else None
 
 
 def _fault(fault: ReadFault) -> Gap:

@@ -6,7 +6,7 @@ row, a payload is refused when it names a key twice, because nothing else in it 
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import Any
 
 from attrs import field, frozen
 
@@ -14,7 +14,7 @@ from .budget import ReadBudget, ReadFault, ReadStats
 from .decode import decode_object, repeats_keys
 from .extent import ReadableSource, open_extent, read_fully
 
-__all__ = ["Payload", "read_object", "read_object_from_pipe"]
+__all__ = ["Payload", "read_object"]
 
 # PowerShell's pipes and redirections write UTF-16 with a byte order mark (Cursor on Windows).
 _ENCODINGS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -38,7 +38,8 @@ def read_object(source: ReadableSource, budget: ReadBudget) -> Payload | ReadFau
     """Read the one JSON object that *source* holds, from its beginning.
 
     Args:
-        source: A path, a binary file object that can seek, or the content as bytes.
+        source: A path, a binary file object (a pipe such as ``sys.stdin.buffer`` too), or the
+            content as bytes.
         budget: How many bytes may be asked for.
 
     Returns:
@@ -49,6 +50,8 @@ def read_object(source: ReadableSource, budget: ReadBudget) -> Payload | ReadFau
     Raises:
         TypeError: *source* cannot be read from.
     """
+    if _is_pipe(source):
+        return _read_pipe(source, budget)
     extent = open_extent(source)
     if isinstance(extent, ReadFault):
         return extent
@@ -61,17 +64,17 @@ def read_object(source: ReadableSource, budget: ReadBudget) -> Payload | ReadFau
     return raw if isinstance(raw, ReadFault) else _payload(raw, asked=extent.size)
 
 
-def read_object_from_pipe(pipe: BinaryIO, budget: ReadBudget) -> Payload | ReadFault:
-    """Read the one JSON object that a *pipe* such as ``sys.stdin.buffer`` carries to its end.
+def _is_pipe(source: Any) -> bool:
+    """Tell whether *source* is an open file object that cannot seek."""
+    seekable = getattr(source, "seekable", None)
+    try:
+        return callable(seekable) and not seekable()
+    except ValueError:  # it was closed
+        return False
 
-    The budget's last byte is a probe for the end: a payload has to be shorter than the budget.
 
-    Returns:
-        As `read_object`.
-
-    Raises:
-        TypeError: *pipe* gives text.
-    """
+def _read_pipe(pipe: Any, budget: ReadBudget) -> Payload | ReadFault:
+    """Read a pipe to its end; the budget's last byte is a probe for the end."""
     try:
         raw = read_fully(pipe, budget.maximum)
     except (OSError, ValueError):

@@ -8,6 +8,8 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
+import ctxmeasure
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -21,8 +23,10 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert resources.files("ctxmeasure").joinpath("py.typed").is_file()
 
 
-def test_the_installed_version_is_the_declared_one() -> None:
-    assert metadata.version("ctxmeasure") == project()["version"]
+def test_the_version_is_the_same_wherever_it_is_stated() -> None:
+    version = project()["version"]
+    assert metadata.version("ctxmeasure") == version
+    assert ctxmeasure.__version__ == version
 
 
 def test_the_changelog_knows_the_version_and_what_is_unreleased() -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta, timezone
 from typing import Any, TypeVar
 
 import pytest
+from attrs import evolve
 from judging import (
     AT,
     SECOND,
@@ -28,7 +29,16 @@ from judging import (
 from ctxmeasure.assess import RULES, Ceiling, Counts, Grade, Policy, Refusal, assess
 from ctxmeasure.bounded.budget import ReadStats
 from ctxmeasure.capability.model import Certainty, ModelRef, Unresolved
-from ctxmeasure.evidence import Channel, Claim, Evidence, Gap, Phase, Quantity, Query
+from ctxmeasure.evidence import (
+    Channel,
+    Claim,
+    Evidence,
+    Gap,
+    Phase,
+    Quantity,
+    Query,
+    UsedTokens,
+)
 from ctxmeasure.measurement import PercentMeasurement, TokenMeasurement
 from ctxmeasure.observation import (
     Attestation,
@@ -428,8 +438,32 @@ def test_a_resolver_that_does_not_know_leaves_it_to_the_assumed_limit(table: Tab
 
 def test_a_vouched_model_stands_in_for_one_that_the_session_does_not_name() -> None:
     observation = measured(used(model=None), model="model")
-    assert_graded(observation, "window in force")
+    assert_graded(observation, "window decided by the id")
     assert observation.provenance.model == model(marker=False)
+
+
+def test_a_vouched_marker_is_evidence_of_the_window_in_force() -> None:
+    for seen in (used(model=None), used()):
+        assert_graded(measured(seen, model="model[1m]"), "window in force")
+
+
+@pytest.mark.parametrize("seen", [used(), used(model=None)], ids=["same model", "no model"])
+def test_that_the_agent_was_started_without_a_marker_makes_the_smaller_window_the_default(
+    table: Table, seen: UsedTokens
+) -> None:
+    table.rows["model"] = capability(larger_window_tokens=1_000_000, certainty=Certainty.UNDECIDED)
+    observation = measured(seen, model="model")
+    assert_graded(observation, "documented default window")
+    assert tokens(observation) == (41_500, 200_000)
+    # Claude Code adds the marker by itself on some plans.
+    more = measured(evolve(seen, usage=usage(300_000)), model="model")
+    assert_graded(more, "the only larger window")
+    assert tokens(more) == (300_000, 1_000_000)
+
+
+def test_that_the_session_itself_asks_for_no_marker_is_evidence_of_the_window_in_force() -> None:
+    seen = used(model=model(marker=False))
+    assert_graded(measured(seen, model="model"), "window in force")
 
 
 @shows("the caller's word for an unknown id")

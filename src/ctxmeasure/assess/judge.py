@@ -320,9 +320,13 @@ class _Case:
 
     def _looked_up(self, model: ModelRef, seen: UsedTokens, fullest: int) -> _Limit | MissingReason:
         limit: _Limit | MissingReason
-        match self._resolve(model, seen):
+        is_bare = self._is_bare_by_word(model, seen)
+        asked = evolve(model, long_context_marker=None) if is_bare else model
+        match self._resolve(asked, seen):
             case Capability() as row:
-                in_force = model.long_context_marker is not None
+                if is_bare and row.certainty is Certainty.UNDECIDED:
+                    row = evolve(row, certainty=Certainty.DEFAULTED)
+                in_force = asked.long_context_marker is not None
                 limit = self._capped(_chosen(row, fullest, in_force=in_force), model, seen)
             case Unresolved(ambiguous=True):
                 limit = MissingReason.WINDOW_AMBIGUOUS
@@ -374,6 +378,15 @@ class _Case:
         if same and seen.model.long_context_marker is None:
             return evolve(seen.model, long_context_marker=vouched.long_context_marker)
         return seen.model
+
+    def _is_bare_by_word(self, model: ModelRef, seen: Sample) -> bool:
+        """Tell whether it is only the caller who says that nobody asked for the long window.
+
+        That is less than the session's own word: Claude Code adds the marker by itself on some
+        plans (since 2.1.75 for claude-opus-4-6), and a use above the smaller window proves it did.
+        """
+        own = None if seen.model is None else seen.model.long_context_marker
+        return own is None and model.long_context_marker is False
 
     # -- estimates and time -------------------------------------------------------------------
 

@@ -137,8 +137,8 @@ DECIDED_BY_ID = Grade(
 )
 DOCUMENTED_DEFAULT = Grade(
     "documented default window",
-    "Used tokens and an id with a documented default and another possible window; the count fits "
-    "the default",
+    "Used tokens and an id with a default and another possible window: the count fits the default, "
+    "and the default is documented, or the caller says that the agent was started without a marker",
     Attestation.INFERRED,
     Confidence.MEDIUM,
     Completeness.INFERRED,

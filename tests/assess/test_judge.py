@@ -246,8 +246,10 @@ def test_a_long_window_that_the_provider_does_not_serve_is_medium_until_it_is_us
     table: Table,
 ) -> None:
     table.rows["model"] = capability(larger_window_tokens=1_000_000, marker_unsupported=True)
-    assert_capped(measured(fallback(1_000_000)), "the runtime's own default limit")
-    more = measured(fallback(1_000_000, usage=usage(250_010)))
+    for full in (usage(41_500), usage(200_000, 0)):
+        unproven = measured(fallback(1_000_000, usage=full))
+        assert_capped(unproven, "the runtime's own default limit")
+    more = measured(fallback(1_000_000, usage=usage(200_000, 1)))
     assert more.confidence is Confidence.EXACT
 
 

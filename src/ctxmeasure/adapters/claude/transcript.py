@@ -209,12 +209,15 @@ def _standing_response(thread: _Thread, query: Query) -> Row | Gap | NeedMore:
         return _compacted(thread, found)
     if latest is None or not thread.holds(found):
         return Gap(reason=MissingReason.CARRIED_OVER)
+    compacted = _voiding_compaction(thread, found)
+    if compacted is not None:
+        return compacted
     if not _is_same_response(latest, found):
         return Gap(reason=MissingReason.REWOUND)
     if "forkedFrom" in latest.value:
         # The SDK's fork_session copies rows and dates the last one anew.
         return Gap(reason=MissingReason.CARRIED_OVER)
-    return _voiding_compaction(thread, latest) or latest
+    return latest
 
 
 def _nothing_seen(thread: _Thread, query: Query) -> Gap | NeedMore:
@@ -270,10 +273,7 @@ def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | None:
 
 def _follows(response: Row, mark: Row) -> bool:
     """Tell whether *response* was both written and received after *mark*."""
-    received, marked = (
-        _time(response),
-        instant(mark.value.get("timestamp")),
-    )
+    received, marked = _time(response), _time(mark)
     if received is None or marked is None:
         return False
     return response.offset > mark.offset and received > marked
@@ -397,14 +397,16 @@ def _is_asked_after(thread: _Thread, response: Row, turn_id: str) -> bool:
 
 def _is_prompt(row: Mapping[str, Any]) -> bool:
     """Tell whether a ``user`` row is what a person asked: no notice, no summary, no tool result."""
-    if row.get("isMeta") or row.get("isCompactSummary") or "interruptedMessageId" in row:
+    if row.get("isMeta") or row.get("isCompactSummary"):
+        return False
+    if row.get("rowSource") == "harness" or "interruptedMessageId" in row:
         return False
     content = _message(row).get("content")
     blocks = content if isinstance(content, list) else [{"text": content}]
-    return not any(map(_is_notice, blocks))
+    return not any(map(_is_machine_made, blocks))
 
 
-def _is_notice(block: object) -> bool:
+def _is_machine_made(block: object) -> bool:
     if not isinstance(block, dict):
         return False
     # Print mode gives the notice of an interruption no key of its own.

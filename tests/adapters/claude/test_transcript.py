@@ -385,19 +385,18 @@ def test_a_text_that_names_the_parent_is_not_the_parent() -> None:
     assert used(read(session.content)) == 40_000
 
 
-def test_of_two_rows_with_one_uuid_the_conversations_own_is_the_parent() -> None:
-    session = answered(uuid="same")
-    session.response(150_000, isSidechain=True, uuid="same")
-    session.response(160_000, isSidechain=True, uuid="same")
+def test_of_two_rows_with_one_uuid_the_nearer_is_the_parent() -> None:
+    session = answered(40_000, uuid="same")
+    session.prompt()
+    session.response(50_000, uuid="same")
     session.prompt(parentUuid="same")
-    assert used(read(session.content)) == 40_000
+    assert used(read(session.content)) == 50_000
 
 
 def test_a_main_row_that_hangs_off_a_sidechain_carries_its_numbers_over() -> None:
     session = answered()
-    session.response(150_000, isSidechain=True, uuid="side")
-    session.response(160_000, isSidechain=True, uuid="side")
-    session.prompt(parentUuid="side")
+    session.response(150_000, isSidechain=True)
+    session.prompt()
     assert reason(read(session.content)) == "carried_over"
 
 

@@ -192,10 +192,13 @@ def test_rows_of_other_sessions_and_agents_change_nothing(
     stranger: Mapping[str, Any] = data.draw(
         st.sampled_from([{"sessionId": OTHER_SESSION}, {"agentId": AGENT}, {"isSidechain": True}])
     )
+    theirs = [{**row, **stranger} for row in other.session.rows]
     rows = list(mine.rows)
-    for row in other.session.rows:  # the same uuids as in the story, too
+    for row in theirs:  # between mine, under uuids of their own
         at = data.draw(st.integers(0, len(rows)))
-        rows.insert(at, {**row, **stranger})
+        ids = {key: f"their-{row[key]}" for key in ("uuid", "parentUuid") if row.get(key)}
+        rows.insert(at, {**row, **ids})
+    rows += theirs  # behind mine, under the same uuids
     asked: dict[str, Any] = {"session_id": mine.session_id}
     for turn in ({}, {"turn_id": mine.prompt_id}, {"turn_started_at": START}):
         assert read(joined(rows), **asked, **turn) == read(mine.content, **asked, **turn)

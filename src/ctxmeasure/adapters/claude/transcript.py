@@ -113,7 +113,7 @@ class _Thread:
         return row
 
     def _parent(self, row: Row) -> Row | _End:
-        """Return the row that *row* hangs off, one of this conversation if there are several.
+        """Return the row that *row* hangs off, of whatever type and conversation.
 
         A parent is written before its child (1,188 of 1,188 links in recordings and public files),
         so a cycle cannot be walked in and ends like any other broken link.
@@ -123,15 +123,8 @@ class _Thread:
             return _End.ROOT
         if not isinstance(uuid, str) or not uuid or "\n" in uuid:
             return _End.LOST
-        stranger: Row | _End = _End.LOST
-        for candidate in self.tail.rows(uuid.encode(), before=row.offset):
-            if candidate.value.get("uuid") != uuid:
-                continue
-            if self.holds(candidate):
-                return candidate
-            if stranger is _End.LOST:
-                stranger = candidate
-        return stranger
+        older = self.tail.rows(uuid.encode(), before=row.offset)
+        return next((found for found in older if found.value.get("uuid") == uuid), _End.LOST)
 
     def gap(self, reason: MissingReason, *, unless_truncated: MissingReason) -> Gap | NeedMore:
         """Return the gap for *reason*, or ask for more if rows before the window could decide."""

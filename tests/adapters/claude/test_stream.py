@@ -151,6 +151,15 @@ def test_the_time_of_a_response_is_the_frames_own_clock() -> None:
     assert seen.measured_at == datetime.fromisoformat(stamp)
 
 
+def test_a_delta_has_no_clock_to_set_the_frames_by() -> None:
+    written = AT - timedelta(days=1)
+    block = assistant(30_000, timestamp=written.isoformat())
+    feed = Feed()(init(), message_start(30_000), block, message_delta({"output_tokens": 120}))
+    seen = feed.evidence()
+    assert isinstance(seen, UsedTokens)
+    assert seen.measured_at == written
+
+
 def test_an_error_without_a_response_before_it_says_that_the_window_is_exceeded() -> None:
     feed = Feed()
     for line in (ROOT / "claude/e-error-400/stream-2.jsonl").read_bytes().splitlines():
@@ -286,6 +295,19 @@ def test_a_block_of_a_completed_response_does_not_undo_its_output() -> None:
     assert feed(assistant(30_000)).output == 120
 
 
+def test_a_gateway_that_gives_every_message_one_id_hides_no_response() -> None:
+    completed = message_delta({"output_tokens": 120})
+    feed = Feed()(init(), message_start(30_000), assistant(30_000), completed)
+    assert feed(message_start(40_000)).used == 40_000
+    assert feed(assistant(40_000), completed).used == 40_000
+
+
+def test_one_id_in_two_turns_is_two_responses() -> None:
+    feed = Feed()(init(), assistant(30_000), result(usage=usage(30_000, 120)))
+    assert (feed.used, feed.output) == (30_000, 120)
+    assert feed(init(), assistant(40_000)).used == 40_000
+
+
 def test_a_server_side_tool_loop_is_measured_by_its_last_iteration() -> None:
     delta = {
         **usage(160_030, 900),
@@ -316,6 +338,24 @@ def test_a_gateways_zeros_at_the_beginning_wait_for_the_delta() -> None:
     )
     assert feed.reason is MissingReason.USAGE_NOT_REPORTED
     assert feed(message_delta(usage(30_000, 120))).used == 30_000
+
+
+@pytest.mark.parametrize("zeros", [{"input_tokens": 0}, dict.fromkeys(usage(3), 0)])
+def test_a_gateways_zeros_at_the_end_do_not_undo_the_prompt(zeros: dict[str, int]) -> None:
+    feed = Feed()(init(), message_start(30_000), message_delta({**zeros, "output_tokens": 120}))
+    assert (feed.used, feed.output) == (30_000, 120)
+
+
+def test_a_delta_with_a_prompt_corrects_the_beginning_zeros_and_all() -> None:
+    estimate = {**dict.fromkeys(usage(3), 0), "input_tokens": 33_000}
+    final = {**dict.fromkeys(usage(3), 0), "cache_read_input_tokens": 30_000}
+    feed = Feed()(init(), message_start(3, usage=estimate), message_delta(final))
+    assert feed.used == 30_000
+
+
+def test_a_delta_whose_prompt_is_no_count_is_not_covered_up() -> None:
+    feed = Feed()(init(), message_start(30_000), message_delta({"input_tokens": False}))
+    assert feed.reason is MissingReason.USAGE_INVALID
 
 
 def test_a_delta_can_bring_the_only_usage() -> None:

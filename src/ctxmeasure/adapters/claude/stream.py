@@ -45,6 +45,8 @@ _IRRELEVANT = re.compile(
 
 _LONG_CONTEXT_BETA = "context-1m"
 
+_PROMPT_KEYS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
 # The compaction's own call sends the whole context and an instruction on top; what can be left out
 # (thinking) is a small part of it. No response to a summary comes near.
 _WHOLE_CONTEXT_PERCENT = 90
@@ -210,14 +212,16 @@ def _take_event(state: StreamState, frame: Mapping[str, Any], at: datetime) -> S
         return state
     message, usage = event.get("message"), event.get("usage")
     if event.get("type") == "message_start" and isinstance(message, Mapping):
-        begun = _respond(state, message, at)
+        begun = _respond(state, message, at, begins=True)
         return evolve(begun, is_streaming=begun.response is not state.response)
     if event.get("type") == "message_delta" and isinstance(usage, Mapping):
-        return _complete(state, usage, text(frame, "api_message_id"), at)
+        return _complete(state, usage, text(frame, "api_message_id"))
     return state
 
 
-def _respond(state: StreamState, message: Mapping[str, Any], measured_at: datetime) -> StreamState:
+def _respond(
+    state: StreamState, message: Mapping[str, Any], measured_at: datetime, *, begins: bool = False
+) -> StreamState:
     """Take one report of a response, unless the response is the compaction's own call."""
     message_id = text(message, "id")
     if state.compacting or (message_id is not None and message_id == state.compaction_id):
@@ -231,7 +235,7 @@ def _respond(state: StreamState, message: Mapping[str, Any], measured_at: dateti
         turn=state.turn,
     )
     last = state.response
-    if last is not None and _adds_nothing(response, last):
+    if last is not None and not begins and _adds_nothing(response, last):
         return state
     before = state.compacted_from
     state = evolve(state, compacted_from=None)
@@ -241,26 +245,33 @@ def _respond(state: StreamState, message: Mapping[str, Any], measured_at: dateti
 
 
 def _adds_nothing(report: Response, last: Response) -> bool:
-    """Tell whether *report* is of the response that *last* is, and *last* knows better."""
+    """Tell whether *report* is of the response that *last* is, and *last* knows better.
+
+    A gateway may give one id to every message, so an id alone does not make two turns one.
+    """
     if report.message_id is None or report.message_id != last.message_id:
+        return False
+    if report.turn != last.turn:
         return False
     return last.is_final or (last.prompt_tokens > 0 and isinstance(report.usage, UsageFault))
 
 
-def _complete(
-    state: StreamState, usage: Mapping[str, Any], message_id: str | None, at: datetime
-) -> StreamState:
+def _complete(state: StreamState, usage: Mapping[str, Any], message_id: str | None) -> StreamState:
     """Complete the last response with a cumulative *usage*, whose nulls say nothing.
 
-    A gateway may send several of them: the last one counts.
+    Nor do the zeros of a prompt that is all zero: a gateway that counts the output only sends them.
+    A gateway may send several of them: the last one counts. The event has no clock; the frames
+    before it do (2.1.332), and the time stays theirs.
     """
     last = state.response
     if last is None or not state.is_streaming or message_id not in {None, last.message_id}:
         return state
     begun = last.reported if isinstance(last.reported, Mapping) else {}
     stated = {key: value for key, value in usage.items() if value is not None}
-    completed = evolve(last, reported={**begun, **stated}, is_final=True, measured_at=at)
-    return _with_response(state, completed)
+    prompt = {key: stated[key] for key in _PROMPT_KEYS if key in stated}
+    if all(type(count) is int and count == 0 for count in prompt.values()):
+        stated = {key: value for key, value in stated.items() if key not in prompt}
+    return _with_response(state, evolve(last, reported={**begun, **stated}, is_final=True))
 
 
 def _with_response(state: StreamState, response: Response) -> StreamState:

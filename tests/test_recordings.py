@@ -340,3 +340,35 @@ def test_a_resume_hook_says_prompt_and_output_of_the_call_before(name: str, coun
     assert measured[0].provenance.used_basis is cm.UsedBasis.PROMPT_AND_OUTPUT
     reasons = {observation.reason for observation in said if isinstance(observation, Missing)}
     assert reasons == {MissingReason.USAGE_NOT_REPORTED}
+
+
+COMPACTED = ["claude/d-compact-manual", "claude/h-tui", "claude-2.0.76/d-compact-manual"]
+
+
+@pytest.mark.parametrize("name", COMPACTED)
+def test_behind_a_compaction_a_hook_reads_no_count_of_before_it(name: str) -> None:
+    recording = BY_NAME[name]
+    moments = recording.beside("hooks-timing.jsonl")
+    asked = 0
+    for payload, moment in zip(recording.beside("hooks.jsonl"), moments, strict=True):
+        if payload["hook_event_name"] != "PostCompact" and payload.get("source") != "compact":
+            continue
+        rows = recording.lines[: moment["rows"]]
+        assert not any(line.row.get("subtype") == "compact_boundary" for line in rows)  # too early
+        at = datetime.fromtimestamp(moment["t"], tz=UTC)
+        prompts = [line.row["promptId"] for line in rows if "promptId" in line.row]
+        # These were asked for; an automatic one has the prompt of the turn that it interrupts.
+        for prompt_id in (payload.get("prompt_id"), *prompts[-1:]):
+            query = cm.claude.query_from_hook({**payload, "prompt_id": prompt_id}, at=at)
+            observation = cm.observe(
+                "claude.transcript",
+                recording.content[: rows[-1].stop],
+                session_id=query.session_id,
+                turn_id=query.turn_id,
+                turn_started_at=query.turn_started_at,
+                phase=query.phase,
+                at=at,
+            )
+            assert isinstance(observation, Missing)
+            asked += 1
+    assert asked

@@ -226,6 +226,23 @@ def test_a_prompt_id_that_names_no_turn_on_disk_is_not_asked_for(event: str) -> 
     assert query.turn_id is None
 
 
+@pytest.mark.parametrize(
+    ("event", "fields", "started_at"),
+    [
+        ("PostCompact", {}, AT),
+        ("SessionStart", {"source": "compact"}, AT),
+        ("SessionStart", {"source": "resume"}, None),
+        ("SessionStart", {}, None),
+        ("PreCompact", {"source": "compact"}, None),
+    ],
+)
+def test_after_a_compaction_only_a_newer_response_is_asked_for(
+    event: str, fields: dict[str, Any], started_at: datetime | None
+) -> None:
+    query = query_from_hook({"hook_event_name": event, **fields}, at=AT)
+    assert query.turn_started_at == started_at
+
+
 def test_the_session_end_of_a_recording_names_the_command_that_ended_it() -> None:
     by_event = {
         payload["hook_event_name"]: payload.get("prompt_id")

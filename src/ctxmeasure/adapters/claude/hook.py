@@ -108,7 +108,8 @@ def query_from_hook(payload: Mapping[str, Any], *, at: datetime) -> Query:
     ``PreToolUse``                      usually all but the response that asked for the tool
     ``PostToolUse``, ``PostToolBatch``  the response that asked for the tool too
     ``Stop``, ``StopFailure``           the turn's last response in 25 of 27 runs, else not yet
-    ``PreCompact``, ``PostCompact``     not the compaction: its row comes later
+    ``PreCompact``, ``PostCompact``     not the compaction: its row comes later. So behind it, also
+                                        at its own ``SessionStart``, only a newer response counts
     ``SubagentStop``                    the sub-agent, in the file `transcript_path` names (which
                                         does not exist for the compaction's own sub-agent)
     ``SessionEnd``                      everything
@@ -134,8 +135,16 @@ def query_from_hook(payload: Mapping[str, Any], *, at: datetime) -> Query:
         at=at,
         session_id=text(payload, "session_id"),
         turn_id=None if event in _OF_THE_SESSION else text(payload, "prompt_id"),
+        turn_started_at=at if _is_behind_compaction(event, payload) else None,
         agent_id=text(payload, "agent_id"),
         phase=phase,
+    )
+
+
+def _is_behind_compaction(event: str, payload: Mapping[str, Any]) -> bool:
+    """Tell whether the context was just replaced by its summary, whatever the file still says."""
+    return event == "PostCompact" or (
+        event == "SessionStart" and payload.get("source") == "compact"
     )
 
 

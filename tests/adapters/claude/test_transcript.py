@@ -417,6 +417,31 @@ def test_a_rewind_voids_the_last_usage_until_the_next_response() -> None:
     assert used(read(session.content)) == 43_000
 
 
+def test_a_gateway_that_gives_every_message_one_id_hides_no_rewind() -> None:
+    session = answered(40_000, message_id="msg_1")
+    kept = session.leaf
+    session.prompt()
+    session.response(50_000, message_id="msg_1")
+    assert used(read(session.content)) == 50_000
+    session.leaf = kept
+    session.prompt()
+    assert reason(read(session.content)) == "rewound"
+    session.response(43_000, message_id="msg_1")
+    assert used(read(session.content)) == 43_000
+
+
+def test_a_tools_result_between_the_rows_of_one_response_is_no_rewind() -> None:
+    # 2.1.37 runs a tool while the response goes on, and chains its next row to the result.
+    session = answered(40_000, message_id="msg_01abc")
+    session.tool_result()
+    result = session.leaf
+    session.response(40_000, message_id="msg_01abc")
+    session.leaf = result
+    session.prompt(isMeta=True)
+    session.tool_result()
+    assert used(read(session.content)) == 40_000
+
+
 def test_a_rewind_to_the_first_prompt_begins_a_new_root() -> None:
     session = answered(40_000)
     session.leaf = None

@@ -177,13 +177,6 @@ def _is_leaf(row: Mapping[str, Any]) -> bool:
     return _is_boundary(row) or (is_message and not row.get("isMeta"))
 
 
-def _is_same_response(one: Row, other: Row) -> bool:
-    message_id = _message(one.value).get("id")
-    if message_id is None:
-        return one.offset == other.offset
-    return bool(message_id == _message(other.value).get("id"))
-
-
 # -- the response that the conversation stands on ---------------------------------------------
 
 
@@ -205,12 +198,27 @@ def _standing_response(thread: _Thread, query: Query) -> Row | Gap | NeedMore:
     compacted = _voiding_compaction(thread, found)
     if compacted is not None:
         return compacted
-    if not _is_same_response(latest, found):
+    if not _is_block_of(thread, found, latest):
         return Gap(reason=MissingReason.REWOUND)
     if "forkedFrom" in latest.value:
         # The SDK's fork_session copies rows and dates the last one anew.
         return Gap(reason=MissingReason.CARRIED_OVER)
     return latest
+
+
+def _is_block_of(thread: _Thread, block: Row, response: Row) -> bool:
+    """Tell whether *block* is a row of the response whose last row is *response*.
+
+    Parallel tools leave the leaf's chain without some of its rows, and results of tools can stand
+    between them (2.1.37). A prompt cannot: a gateway may give every message the same id.
+    """
+    if block.offset == response.offset:
+        return True
+    message_id = _message(block.value).get("id")
+    if message_id is None or message_id != _message(response.value).get("id"):
+        return False
+    met = thread.climb(response, lambda row: row is block.value or _asks(row))
+    return isinstance(met, Row) and met.offset == block.offset
 
 
 def _nothing_seen(thread: _Thread, query: Query) -> Gap | NeedMore:
@@ -383,14 +391,13 @@ def _is_asked_after(thread: _Thread, response: Row, turn_id: str) -> bool:
     """Tell whether the turn's prompt was written after *response*."""
     later = takewhile(lambda row: row.offset > response.offset, thread.tail.rows(b'"promptId"'))
     return any(
-        thread.holds(row) and _prompt_id(row.value) == turn_id and _is_prompt(row.value)
-        for row in later
+        thread.holds(row) and _prompt_id(row.value) == turn_id and _asks(row.value) for row in later
     )
 
 
-def _is_prompt(row: Mapping[str, Any]) -> bool:
-    """Tell whether a ``user`` row is what a person asked: no notice, no summary, no tool result."""
-    if row.get("isMeta") or row.get("isCompactSummary"):
+def _asks(row: Mapping[str, Any]) -> bool:
+    """Tell whether *row* is what a person asked: no notice, no summary, no tool result."""
+    if row.get("type") != "user" or row.get("isMeta") or row.get("isCompactSummary"):
         return False
     if row.get("rowSource") == "harness" or "interruptedMessageId" in row:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import AT, SECOND
+from judging import SECOND
 
 import ctxmeasure as cm
 from ctxmeasure import Missing, MissingReason, Observed, Policy, ReadStats, Stream, stream
@@ -24,6 +24,7 @@ from ctxmeasure.source import StreamSource
 RECORDING = Path(__file__).parent / "recordings" / "claude" / "b-tools-partial" / "stream.jsonl"
 CONTENT = RECORDING.read_bytes()
 LINES = CONTENT.splitlines(keepends=True)
+AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)  # half an hour after the recording was made
 
 
 # -- a runtime of the simplest kind -------------------------------------------------------------
@@ -163,7 +164,18 @@ def test_an_observation_says_what_the_reading_has_cost_so_far() -> None:
         '{"used": 10, "text": "\udcc3\udca9"}',
         '{"used": 10, "text": "\u00e9"}',
     ],
-    ids=repr,
+    ids=[
+        "bytes",
+        "without an end",
+        "str",
+        "crlf",
+        "blanks",
+        "bytearray",
+        "memoryview",
+        "lone surrogate",
+        "surrogate escapes",
+        "not ascii",
+    ],
 )
 def test_a_line_may_come_in_any_form(said: Any) -> None:
     heard = Stream(SOURCE, limit_tokens=100)

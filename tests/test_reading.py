@@ -443,6 +443,14 @@ def test_a_payload_of_300_megabytes_exhausts_the_budget_unread() -> None:
     assert file.bytes_asked == 0
 
 
+def test_a_line_of_a_recorded_stream_that_names_a_key_twice_changes_nothing() -> None:
+    *before, last, end = CONTENTS["claude.stream"].splitlines(keepends=True)
+    twice = last.replace(b'"input_tokens":8', b'"input_tokens":8,"input_tokens":80000')
+    assert twice != last
+    observation = observe("claude.stream", b"".join((*before, twice, end)), at=LATER)
+    assert tokens(observation) == (15_806, 200_000)
+
+
 def test_a_recorded_stream_whose_end_holds_no_response_exhausts_the_budget() -> None:
     noise = b'{"type":"user","message":{}}\n' * 20_000
     content = CONTENTS["claude.stream"] + noise

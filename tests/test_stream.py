@@ -333,6 +333,21 @@ def test_a_torn_last_line_is_counted_when_the_stream_is_over() -> None:
     assert heard.stats == ReadStats(rows_decoded=1, rows_skipped=1)
 
 
+def test_a_line_that_names_a_key_twice_changes_nothing_and_is_counted() -> None:
+    heard = Stream(SOURCE, limit_tokens=100)
+    heard.feed(line(used=10), at=AT)
+    assert heard.feed(b'{"used": 11, "used": 99}\n', at=AT) is None
+    assert heard.feed(b'{"used": 11, "more": {"a": 1, "a": 1}}\n', at=AT) is None
+    assert tokens(heard.latest) == (10, 100)
+    assert heard.stats == ReadStats(rows_decoded=1, rows_skipped=2)
+
+
+def test_a_key_that_is_named_twice_where_nothing_is_read_does_no_harm() -> None:
+    heard = Stream(SOURCE)
+    assert heard.feed(b'{"other": 1, "other": 2}', at=AT) is None
+    assert heard.stats == ReadStats(rows_decoded=1)
+
+
 def test_a_stream_can_be_fed_on_after_it_was_over() -> None:
     heard = Stream(SOURCE, limit_tokens=100)
     heard.feed_bytes(b'{"used": 10}', at=AT)

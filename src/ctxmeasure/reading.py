@@ -145,7 +145,9 @@ def _read_stream(source: StreamSource[Any], reader: TailReader, asked: Query) ->
         pass
     state = source.initial
     for row in reversed(list(reader.tail.rows())):
-        state = source.step(state, row.value, asked)
+        after = source.step(state, row.value, asked)
+        if after is not state and not row.has_duplicate_keys():  # as the live stream has it
+            state = after
     evidence = source.evidence(state, asked)
     if isinstance(evidence, Gap) and evidence.reason is MissingReason.NOT_MEASURED_YET:
         unseen = Gap(reason=MissingReason.BUDGET_EXHAUSTED) if reader.tail.truncated else None

@@ -6,7 +6,6 @@ be asked at any moment, also right after a kill or a crash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +13,7 @@ from attrs import evolve
 
 from .assess import DEFAULT_POLICY, Policy, assess
 from .bounded.budget import ReadStats
-from .bounded.decode import decode_object
+from .bounded.decode import decode_object, repeats_keys
 from .capability.model import ModelRef
 from .evidence import Evidence, Query
 from .observation import Observation
@@ -88,7 +87,8 @@ class Stream:
     def feed(self, line: bytes | str, *, at: datetime | None = None) -> Observation | None:
         """Take one line; return the new observation if the line changed it, else None.
 
-        A line that is not a JSON object is counted in `stats` and otherwise ignored.
+        A line that is not a JSON object, or that could change something and names a key twice, is
+        counted in `stats` and otherwise ignored.
 
         Args:
             line: One line, with or without its line end.
@@ -137,11 +137,14 @@ class Stream:
         if row is None:
             self._rows_skipped += bool(raw.strip())
             return None
-        return self._step(row)
-
-    def _step(self, row: Mapping[str, Any]) -> Observation | None:
-        self._rows_decoded += 1
         state = self._source.step(self._state, row, self._query)
+        if state is not self._state and repeats_keys(raw, row):
+            self._rows_skipped += 1
+            return None
+        self._rows_decoded += 1
+        return self._change(state)
+
+    def _change(self, state: Any) -> Observation | None:
         if state is self._state:
             return None
         self._state = state

@@ -57,8 +57,11 @@ def models(
     """Print the context windows of all models, or of ID.
 
     An id is taken as a session's files have it: one without `[1m]` does not say that nobody asked
-    for the long window. Where a plan, a setting or a platform decides, there is no window but
-    candidates.
+    for the long window.
+
+    Certainty: `decided` by the id alone; `defaulted`, where a setting can make it smaller (at
+    least) or an opt-in larger (at most); `undecided` between two, by a plan, a setting or a
+    platform; `unresolved`, for the reason under `why`.
 
     Exit status: 0 there is a window (or a table), 3 the id alone decides none, 2 wrong arguments.
     """

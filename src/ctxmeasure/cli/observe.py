@@ -45,7 +45,11 @@ __all__ = ["observe"]
     "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
 )
 @click.option(
-    "--turn", "turn_id", type=text, metavar="ID", help="The turn the sample must belong to."
+    "--turn",
+    "turn_id",
+    type=text,
+    metavar="ID",
+    help="The turn the sample must belong to (Claude Code: its prompt_id).",
 )
 @click.option(
     "--turn-started-at",
@@ -69,10 +73,17 @@ __all__ = ["observe"]
 )
 @click.option("--at", type=moment, metavar="TIME", help="The moment of the question. Default: now.")
 @click.option(
-    "--model", type=text, metavar="ID", help="The model as the agent was started with it."
+    "--model",
+    type=text,
+    metavar="ID",
+    help="The model as the agent was started with it, such as claude-opus-4-6[1m].",
 )
 @click.option(
-    "--limit", "limit_tokens", type=positive, metavar="TOKENS", help="A limit that you declare."
+    "--limit",
+    "limit_tokens",
+    type=positive,
+    metavar="TOKENS",
+    help="A limit that you declare; stands in for any other.",
 )
 @click.option(
     "--counts",
@@ -81,9 +92,19 @@ __all__ = ["observe"]
     metavar="BASIS",
     help="own (the default): what the agent's own meter counts; prompt: the prompt, for all.",
 )
-@click.option("--max-age", type=duration, metavar="SECONDS", help="How old a sample may be.")
+@click.option(
+    "--max-age",
+    type=duration,
+    metavar="SECONDS",
+    help="How old a sample may be. Default: 30 while a turn is active, else any age.",
+)
 @click.option("--accept-estimates", is_flag=True, help="Accept counts that the agent estimated.")
-@click.option("--max-bytes", type=positive, metavar="BYTES", help="How much may be read.")
+@click.option(
+    "--max-bytes",
+    type=positive,
+    metavar="BYTES",
+    help="How much may be read. Default: 256 KiB, or 4 MiB for an active turn or a payload.",
+)
 @click.option("--json", "form", flag_value="json", help="Print one line of JSON. The default.")
 @click.option("--summary", "form", flag_value="summary", help="Print one short line for people.")
 @click.option("--explain", "form", flag_value="explain", help="Print what it is and how we know.")
@@ -108,8 +129,10 @@ def observe(
     where the first or last rows can be no other agent's, and asks you for the id where they can.
     FILE is a path; `-`, or nothing, is standard input.
 
-    Times are ISO 8601 with a time zone, such as 2026-11-29T18:00:00Z. Exit status: 0 observed,
-    3 missing, 2 wrong arguments.
+    Times are ISO 8601 with a time zone, such as 2026-11-29T18:00:00Z. Of --json, --summary and
+    --explain the last one counts.
+
+    Exit status: 0 observed, 3 missing, 2 wrong arguments or a source that `auto` cannot tell.
     """
     asked_at = at or datetime.now(UTC)
     data = standard_input.as_file(max_bytes) if file == "-" else file

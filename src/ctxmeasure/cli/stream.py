@@ -30,13 +30,22 @@ __all__ = ["stream"]
     "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
 )
 @click.option(
-    "--model", type=text, metavar="ID", help="The model as the agent was started with it."
+    "--model",
+    type=text,
+    metavar="ID",
+    help="The model as the agent was started with it, such as claude-opus-4-6[1m].",
 )
 @click.option(
-    "--limit", "limit_tokens", type=positive, metavar="TOKENS", help="A limit that you declare."
+    "--limit",
+    "limit_tokens",
+    type=positive,
+    metavar="TOKENS",
+    help="A limit that you declare; stands in for any other.",
 )
 @click.option(
-    "--summary", is_flag=True, help="Print a summary for people at the end, and no JSON before it."
+    "--summary",
+    is_flag=True,
+    help="Print a summary and the peak for people at the end, and no JSON.",
 )
 @click.pass_context
 def stream(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import ctxmeasure
 from ctxmeasure import registry
 from ctxmeasure.observation import MissingReason
 
@@ -37,6 +38,12 @@ def test_the_reasons_on_an_agents_page_exist(agent: str) -> None:
 def test_an_agents_page_is_in_the_table_of_contents(agent: str) -> None:
     contents = (DOCS / "index.md").read_text(encoding="utf-8")
     assert f"\n{agent}\n" in contents
+
+
+@pytest.mark.parametrize("source_id", registry.ids())
+def test_a_source_is_the_constant_that_its_id_names(source_id: str) -> None:
+    agent, _, name = source_id.partition(".")
+    assert getattr(getattr(ctxmeasure, agent), name.upper()) is registry.find(source_id)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -10,14 +10,16 @@ import ast
 import inspect
 import itertools
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import ctxmeasure
 from ctxmeasure import assess, evidence, observation
 
-__all__ = ["PAGES", "api", "judge", "reasons", "vocabulary", "write"]
+__all__ = ["PAGES", "api", "front_door", "judge", "reasons", "vocabulary", "write"]
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -29,22 +31,22 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def vocabulary(enum: type[StrEnum]) -> str:
     """Return the table of an enum's members with their docstrings."""
-    written = _written_below(enum)
+    (definition,) = ast.parse(inspect.getsource(enum)).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - getsource of a class gives a class
+    written = _written_below(definition.body)
     return _table(
         ("Value", "Meaning"),
         ((f"`{member}`", written.get(member.name) or member.__doc__ or "") for member in enum),
     )
 
 
-def _written_below(enum: type[StrEnum]) -> dict[str, str]:
-    """Return the docstrings that stand below the members, by member name."""
-    (definition,) = ast.parse(inspect.getsource(enum)).body
-    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - getsource of a class gives a class
+def _written_below(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """Return the docstrings that stand below assignments, by the name assigned to."""
     found = {}
-    for above, below in itertools.pairwise(definition.body):
+    for above, below in itertools.pairwise(body):
         match above, below:
             case (
-                ast.Assign(targets=[ast.Name(id=name)]),
+                (ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name))),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
                 found[name] = inspect.cleandoc(text)
@@ -85,17 +87,48 @@ def judge() -> str:
     )
 
 
+def front_door() -> str:
+    """Return the table of all that ``import ctxmeasure`` gives, with a link to each description."""
+    return _table(("Name", "What it is"), map(_front_door_row, ctxmeasure.__all__))
+
+
+def _front_door_row(name: str) -> tuple[str, str]:
+    found = getattr(ctxmeasure, name)
+    if isinstance(found, ModuleType):
+        target, text = found.__name__, found.__doc__
+    else:
+        home = next(m for m in _modules() if getattr(m, name, None) is found and _is_home(m, name))
+        target = f"{home.__name__}.{name}"
+        is_described = inspect.isclass(found) or inspect.isroutine(found)
+        written = _written_below(ast.parse(inspect.getsource(home)).body)
+        text = found.__doc__ if is_described else written.get(name)
+    if not text:  # then the reference has no entry to link to
+        return f"`{name}`", ""
+    summary = " ".join(text.partition("\n\n")[0].split()).replace("``", "`")
+    return f"{{py:obj}}`{name} <{target}>`", summary
+
+
+def _is_home(module: ModuleType, name: str) -> bool:
+    """Whether *module* defines *name*; packages only hand on what their modules define."""
+    return name in getattr(module, "__all__", ()) and not hasattr(module, "__path__")
+
+
 def api() -> str:
     """Return the reference of every public module, as directives for autodoc."""
-    found = pkgutil.walk_packages(ctxmeasure.__path__, prefix="ctxmeasure.")
-    public = (module for module in found if not _is_private(module.name))
     return "".join(
-        f"## `{module.name}`\n\n"
-        f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n"
+        f"### `{module.__name__}`\n\n"
+        f"```{{eval-rst}}\n.. automodule:: {module.__name__}\n   :members:\n"
         # What a package re-exports is described where it is defined.
-        f"{'   :ignore-module-all:' if module.ispkg else ''}\n```\n\n"
-        for module in public
+        f"{'   :ignore-module-all:' if hasattr(module, '__path__') else ''}\n```\n\n"
+        for module in _modules()
     )
+
+
+def _modules() -> Iterator[ModuleType]:
+    """Yield every module that a user may import from, by name."""
+    for found in pkgutil.walk_packages(ctxmeasure.__path__, prefix="ctxmeasure."):
+        if not _is_private(found.name):
+            yield import_module(found.name)
 
 
 def _is_private(module: str) -> bool:
@@ -112,6 +145,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "limit_basis": lambda: vocabulary(observation.LimitBasis),
     "reasons": reasons,
     "judge": judge,
+    "front_door": front_door,
     "api": api,
 }
 """The generated fragments by file name, without the suffix."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +11,7 @@ import generate
 import house_rules
 import pytest
 
+import ctxmeasure
 from ctxmeasure import assess
 from ctxmeasure.evidence import Phase
 from ctxmeasure.observation import (
@@ -80,6 +82,23 @@ def test_all_pages_are_written_anew_into_the_folder(tmp_path: Path) -> None:
     generate.write(folder)
     written = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert written == {f"{name}.md": page() for name, page in generate.PAGES.items()}
+
+
+def test_every_name_of_the_front_door_leads_to_where_it_is_described() -> None:
+    listed = dict(rows(generate.front_door())[2:])
+    targets = {name: re.fullmatch(r"\{py:obj\}`(\w+) <(\S+)>`", name) for name in listed}
+    described = {found[1]: found[2] for found in targets.values() if found is not None}
+    assert {*described, *(name.strip("`") for name in listed if targets[name] is None)} == {
+        *ctxmeasure.__all__
+    }
+    for name, target in described.items():
+        assert pkgutil.resolve_name(target) is getattr(ctxmeasure, name)
+
+
+def test_a_name_of_the_front_door_has_the_first_sentence_of_its_docstring() -> None:
+    listed = dict(rows(generate.front_door())[2:])
+    assert listed["{py:obj}`observe <ctxmeasure.reading.observe>`"].startswith("Return how full")
+    assert listed["{py:obj}`Source <ctxmeasure.source.Source>`"] == "A source of readings."
 
 
 def test_every_public_module_is_in_the_reference() -> None:

@@ -266,6 +266,29 @@ def heard_in(pieces: list[bytes], **asked: Any) -> Stream:
     return heard
 
 
+def test_the_frames_of_one_response_are_one_change() -> None:
+    heard = Stream("claude.stream", limit_tokens=200_000)
+    changes = [change for each in LINES if (change := heard.feed(each, at=AT)) is not None]
+    counts = [tokens(change)[0] for change in changes if isinstance(change, Observed)]
+    # Each prompt is told twice: when it is sent, and with the final output.
+    assert counts == [15_004, 15_004, 15_806, 15_806, 16_108, 16_108]
+
+
+def test_a_count_without_a_limit_is_told_once_however_often_it_is_said() -> None:
+    heard = Stream(SOURCE)
+    assert heard.feed(line(used=10), at=AT) is not None
+    assert heard.feed(line(used=10), at=AT + SECOND) is None
+
+
+def test_a_stream_of_nothing_but_garbage_is_no_such_stream() -> None:
+    heard = Stream("claude.stream")
+    heard.feed(b"\x7fELF", at=AT)
+    assert reason(heard.finish(at=AT)) is MissingReason.SOURCE_MALFORMED
+    for each in LINES:
+        heard.feed(each, at=AT)
+    assert tokens(heard.latest) == (16_108, 200_000)
+
+
 def by_lines() -> Stream:
     heard = Stream("claude.stream")
     for each in LINES:
@@ -388,7 +411,7 @@ def test_a_line_of_just_the_longest_length_is_heard() -> None:
 def test_an_overlong_last_line_is_counted_when_the_stream_is_over() -> None:
     heard = Stream(SOURCE, limit_tokens=100)
     heard.feed_bytes(b"x" * 65, at=AT)
-    assert reason(heard.finish(at=AT)) is MissingReason.NOT_MEASURED_YET
+    assert reason(heard.finish(at=AT)) is MissingReason.SOURCE_MALFORMED
     assert heard.stats == ReadStats(rows_skipped=1)
 
 

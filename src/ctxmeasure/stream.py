@@ -15,8 +15,8 @@ from .assess import DEFAULT_POLICY, Policy, assess
 from .bounded.budget import ReadStats
 from .bounded.decode import decode_object, repeats_keys
 from .capability.model import ModelRef
-from .evidence import Evidence, Query
-from .observation import Observation
+from .evidence import Evidence, Gap, Query
+from .observation import Missing, MissingReason, Observation, Observed, Partial
 from .registry import find
 from .source import Source, StreamSource
 
@@ -71,7 +71,12 @@ class Stream:
 
     @property
     def latest(self) -> Observation:
-        """What the stream shows of the present, as of the last line that was fed."""
+        """What the stream shows of the present, as of the last line that was fed.
+
+        Lines that are all malformed are `MissingReason.SOURCE_MALFORMED`: no such stream.
+        """
+        if self._rows_skipped and not self._rows_decoded:
+            return self._judge(Gap(reason=MissingReason.SOURCE_MALFORMED), self._policy)
         return self._judge(self._source.evidence(self._state, self._query), self._policy)
 
     @property
@@ -180,7 +185,16 @@ class Stream:
 
 
 def _same(before: Observation, after: Observation) -> bool:
-    """Whether two observations say the same, whatever they cost."""
+    """Whether two observations say the same, whatever they cost.
+
+    A response comes in several frames, each with a time of its own: they are one sample.
+    """
+    match before, after:
+        case Observed(), Observed() if before.provenance.witness is not None:
+            if before.provenance.witness == after.provenance.witness:
+                after = evolve(after, value=before.value)
+        case Missing(partial=Partial() as known), Missing(partial=Partial() as known_now):
+            after = evolve(after, partial=evolve(known_now, measured_at=known.measured_at))
     provenance = evolve(after.provenance, stats=before.provenance.stats)
     return bool(before == evolve(after, provenance=provenance))
 

@@ -28,7 +28,7 @@ _MOVING_NAMES = frozenset({"best", "default", "fable", "haiku", "opus", "opuspla
 _FIRST_PINNED_VERSION = (4, 6)
 _BEDROCK = (
     r"(?:(?:us|eu|apac|au|jp|in|us-gov|global)\.)?anthropic\."
-    r"(?P<name>claude-[a-z0-9-]+?)(?:-v[0-9]+(?::[0-9]+)?)?"
+    r"(?P<name>claude-[a-z0-9-]+?)(?:-v[0-9](?::[0-9])?)?"
 )
 _VERTEX = r"(?P<name>claude-[a-z0-9-]+?)(?:-v2)?@(?P<version>[0-9]{8}|default|latest)"
 _MODEL_ARN = (

@@ -41,6 +41,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"registry"}),
     frozenset({"reading", "stream", "history", "discover", "identify"}),
     frozenset({"cli", "testing"}),
+    frozenset({"__main__"}),
 )
 """From the ground up; a room imports only from lower floors."""
 

@@ -236,6 +236,26 @@ def test_a_wrong_argument_is_named_and_not_repeated(
     assert "secret" not in str(raised.value)
 
 
+def test_a_hooks_question_is_asked_whole() -> None:
+    payload = {"hook_event_name": "Stop", "session_id": "other", "prompt_id": "turn"}
+    asked = claude.query_from_hook(payload, at=AT)
+    (transcript,) = SESSION.folder.glob("session/*.jsonl")
+    assert reason(observe(claude.TRANSCRIPT, transcript, query=asked)) is (
+        MissingReason.SESSION_MISMATCH
+    )
+
+
+@pytest.mark.parametrize("beside", [{"at": AT}, {"phase": Phase.ACTIVE}, {"limit_tokens": 1}])
+def test_nothing_is_asked_beside_a_whole_question(beside: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"^query: "):
+        observe(claude.STATUS_LINE, {}, query=Query(at=AT), **beside)
+
+
+def test_a_question_is_a_query() -> None:
+    with pytest.raises(TypeError, match=r"^query: expected a Query$"):
+        observe(claude.STATUS_LINE, {}, query="now")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("wrong", [None, 5, ["secret"], io.StringIO("secret")])
 def test_what_is_no_payload_is_a_wrong_argument(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"^data: "):

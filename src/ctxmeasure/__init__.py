@@ -1,8 +1,8 @@
 """How full is a coding agent's context window, and how do we know?
 
-The front door: the verbs `observe` and `Stream`, the types they give back, and one room of sources
-per agent (``from ctxmeasure import claude``). Everything is imported on first use, so that
-``import ctxmeasure`` costs next to nothing.
+The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that write
+them down (`record`, `render`), and one room of sources per agent (``from ctxmeasure import
+claude``). Everything is imported on first use: ``import ctxmeasure`` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import record as record
+    from . import render as render
     from .adapters import claude as claude
     from .assess import DEFAULT_POLICY as DEFAULT_POLICY
     from .assess import Counts as Counts
@@ -71,14 +73,17 @@ _HOME = {
     "Witness": "observation",
     "observe": "reading",
 }
+_ROOMS = frozenset({"record", "render"})
 _AGENTS = frozenset({"claude"})
 
-__all__ = [*sorted(_HOME), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
+__all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
 
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
         found: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name in _ROOMS:
+        found = import_module(f"{__name__}.{name}")
     elif name in _AGENTS:
         found = import_module(f"{__name__}.adapters.{name}")
     else:

@@ -46,6 +46,7 @@ def observe(
     at: datetime | None = None,
     model: str | ModelRef | None = None,
     limit_tokens: int | None = None,
+    query: Query | None = None,
     policy: Policy = DEFAULT_POLICY,
     budget: ReadBudget | None = None,
 ) -> Observation:
@@ -56,8 +57,7 @@ def observe(
         data: A path (str or path-like), a binary file object, the bytes themselves, or for
             payloads a mapping that is already decoded.
         session_id: The agent's own session id; None takes the session that the data show.
-        turn_id: The agent's own id of the turn the sample must belong to (Claude Code:
-            ``prompt_id``).
+        turn_id: The agent's own id of the sample's turn (Claude Code: ``prompt_id``).
         turn_started_at: When the turn began (aware): a sample from before is not of this turn.
         agent_id: A sub-agent's id, to measure it instead of the main chain.
         phase: When in the life of the turn the question is asked.
@@ -65,6 +65,7 @@ def observe(
         model: The model as the agent was started with it (``claude-opus-4-6[1m]``): settles what
             the data leave open, never overrides them.
         limit_tokens: A limit the caller declares, in tokens; stands in for any other limit.
+        query: The whole question, as `claude.query_from_hook` makes it; instead of all above.
         policy: What the caller accepts.
         budget: How much may be read; None: 256 KiB at most, 4 MiB for an active turn or a payload.
 
@@ -77,22 +78,34 @@ def observe(
     """
     if not isinstance(source, TailSource | PayloadSource | StreamSource):
         source = find(source)
-    asked = Query(
-        at=datetime.now(UTC) if at is None else at,
-        session_id=session_id,
-        turn_id=turn_id,
-        turn_started_at=turn_started_at,
-        agent_id=agent_id,
-        phase=phase,
-        model=model,
-        limit_tokens=limit_tokens,
-    )
+    parts = {
+        "at": at,
+        "session_id": session_id,
+        "turn_id": turn_id,
+        "turn_started_at": turn_started_at,
+        "agent_id": agent_id,
+        "model": model,
+        "limit_tokens": limit_tokens,
+    }
+    asked = _asked(query, phase, parts)
     if not isinstance(policy, Policy):
         raise TypeError("policy: expected a Policy")
     if budget is not None and not isinstance(budget, ReadBudget):
         raise TypeError("budget: expected a ReadBudget")
     evidence, stats = _read(source, data, asked, budget)
     return assess(evidence, origin=source.origin, query=asked, policy=policy, stats=stats)
+
+
+def _asked(query: Query | None, phase: Phase, parts: dict[str, Any]) -> Query:
+    """Return the whole question: *query*, or one of its *parts*; the clock is read if none is."""
+    if query is None:
+        at = datetime.now(UTC) if parts["at"] is None else parts["at"]
+        return Query(**{**parts, "phase": phase, "at": at})
+    if not isinstance(query, Query):
+        raise TypeError("query: expected a Query")
+    if phase is not Phase.LATEST or any(part is not None for part in parts.values()):
+        raise TypeError("query: expected no other part of the question beside it")
+    return query
 
 
 def _read(

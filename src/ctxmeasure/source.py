@@ -1,6 +1,6 @@
 """What an adapter declares: a `Source` record with the pure functions that read its format.
 
-A source is one of four kinds, by what it reads. A contributor's adapter imports this room,
+A source is one of three kinds, by what it reads. A contributor's adapter imports this room,
 `evidence` and the floors below, and nothing else of ours. May not import `assess`: an adapter
 decides nothing.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from importlib.metadata import version
@@ -47,6 +48,15 @@ def test_another_module_that_is_absent_is_not_clicks_fault(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "ctxmeasure.cli.commands", None)
     with pytest.raises(ModuleNotFoundError, match=r"ctxmeasure\.cli\.commands"):
         main()
+
+
+def test_the_package_can_be_run_as_a_module(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ctxmeasure", "--version"])
+    with pytest.raises(SystemExit, match=r"^0$"):
+        runpy.run_module("ctxmeasure", run_name="__main__")
+    assert capsys.readouterr().out.startswith("ctxmeasure ")
 
 
 def loaded_by(program: str) -> set[str]:

@@ -107,6 +107,6 @@ def test_every_public_module_is_in_the_reference() -> None:
     public = {
         module.name
         for module in house_rules.source_modules(package)
-        if module.name and module.room != "cli" and "._" not in module.name
+        if module.name and module.room not in {"cli", "__main__"} and "._" not in module.name
     }
     assert sorted(listed) == sorted(public)

@@ -112,3 +112,4 @@ class Policy:
 
 
 DEFAULT_POLICY = Policy()
+"""Each agent's own meter, no estimates, nothing assumed."""

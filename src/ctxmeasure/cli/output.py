@@ -24,6 +24,8 @@ __all__ = [
     "say_table",
 ]
 
+_PROSE = frozenset({"about", "why"})  # the columns that may be broken over several lines
+
 MISSING = 3
 """The exit status when there is no measurement."""
 
@@ -98,7 +100,8 @@ def _aligned(cells: Iterable[Sequence[str]], columns: Sequence[str]) -> str:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        # What people copy stays in one piece; only prose is folded.
+        table.add_column(column, overflow="fold", no_wrap=column not in _PROSE)
     for line in cells:
         table.add_row(*line)
     console = Console(markup=False, emoji=False, highlight=False)

@@ -19,6 +19,7 @@ from ctxmeasure.usage import (
     UsageFaultKind,
     anthropic,
     bedrock_converse,
+    codex,
     gemini,
     openai_chat,
     openai_responses,
@@ -64,6 +65,22 @@ BEDROCK = {
     "cacheWriteInputTokens": 1_500,
     "totalTokens": 20_052,
 }
+CODEX = {
+    "input_tokens": 14_500,
+    "cached_input_tokens": 13_900,
+    "cache_write_input_tokens": 100,
+    "output_tokens": 80,
+    "reasoning_output_tokens": 10,
+    "total_tokens": 14_580,
+}
+APP_SERVER = {
+    "totalTokens": 14_580,
+    "inputTokens": 14_500,
+    "cachedInputTokens": 13_900,
+    "cacheWriteInputTokens": 100,
+    "outputTokens": 80,
+    "reasoningOutputTokens": 10,
+}
 PI = {"input": 200, "output": 30, "cacheRead": 1_000, "cacheWrite": 0, "totalTokens": 1_230}
 
 NORMALISERS: list[tuple[Callable[[object], Usage], dict[str, Any], tuple[str, ...]]] = [
@@ -72,6 +89,8 @@ NORMALISERS: list[tuple[Callable[[object], Usage], dict[str, Any], tuple[str, ..
     (openai_chat, CHAT, ("prompt_tokens", "completion_tokens")),
     (gemini, GEMINI, ("promptTokenCount",)),
     (bedrock_converse, BEDROCK, ("inputTokens", "outputTokens")),
+    (codex, CODEX, ("input_tokens", "output_tokens")),
+    (codex, APP_SERVER, ("inputTokens", "outputTokens")),
     (pi, PI, ("input", "output", "cacheRead", "cacheWrite")),
 ]
 each_normaliser = pytest.mark.parametrize(
@@ -386,6 +405,8 @@ def test_more_cached_tokens_than_there_are_is_invalid() -> None:
         (openai_chat, CHAT, "total_tokens"),
         (gemini, GEMINI, "totalTokenCount"),
         (bedrock_converse, BEDROCK, "totalTokens"),
+        (codex, CODEX, "total_tokens"),
+        (codex, APP_SERVER, "totalTokens"),
     ],
 )
 def test_a_total_that_contradicts_its_parts_is_invalid(
@@ -393,6 +414,39 @@ def test_a_total_that_contradicts_its_parts_is_invalid(
 ) -> None:
     assert normalise({**usage, key: usage[key] + 1}) == UsageFault(INVALID, key)
     assert normalise({**usage, key: None}) == normalise(usage)
+
+
+# -- Codex ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("usage", [CODEX, APP_SERVER], ids=["rollout", "app-server"])
+def test_codex_counts_caches_inside_the_input_and_reasoning_inside_the_output(
+    usage: dict[str, Any],
+) -> None:
+    assert codex(usage) == TokenUsage(
+        input_tokens=500,
+        cache_read_tokens=13_900,
+        cache_write_tokens=100,
+        output_tokens=80,
+        reasoning_tokens=10,
+    )
+
+
+def test_codex_before_0_145_wrote_no_cache_writes() -> None:
+    old = {key: count for key, count in CODEX.items() if key != "cache_write_input_tokens"}
+    converted = codex(old)
+    assert isinstance(converted, TokenUsage)
+    assert (converted.prompt_tokens, converted.cache_write_tokens) == (14_500, 0)
+
+
+def test_more_cached_tokens_than_codex_sent_is_invalid() -> None:
+    fault = UsageFault(INVALID, "cached_input_tokens")
+    assert codex({**CODEX, "cached_input_tokens": 14_401}) == fault
+
+
+def test_a_codex_total_without_parts_is_no_usage() -> None:
+    estimate = {**dict.fromkeys(CODEX, 0), "total_tokens": 6_851}
+    assert codex(estimate) == UsageFault(NOT_REPORTED, "usage")
 
 
 # -- Gemini ---------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ __all__ = [
     "UsageFaultKind",
     "anthropic",
     "bedrock_converse",
+    "codex",
     "gemini",
     "openai_chat",
     "openai_responses",
@@ -236,6 +237,51 @@ def openai_chat(usage: Mapping[str, Any]) -> TokenUsage:
         cache_read_tokens=cached,
         output_tokens=output,
         reasoning_tokens=_optional_in(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+_CODEX = {
+    "input": "input_tokens",
+    "cached": "cached_input_tokens",
+    "written": "cache_write_input_tokens",
+    "output": "output_tokens",
+    "reasoning": "reasoning_output_tokens",
+    "total": "total_tokens",
+}
+_CODEX_APP_SERVER = {
+    "input": "inputTokens",
+    "cached": "cachedInputTokens",
+    "written": "cacheWriteInputTokens",
+    "output": "outputTokens",
+    "reasoning": "reasoningOutputTokens",
+    "total": "totalTokens",
+}
+
+
+@_normaliser
+def codex(usage: Mapping[str, Any]) -> TokenUsage:
+    """Normalise a Codex usage object: a rollout's snake_case or the app-server's camelCase.
+
+    Cached and cache-write tokens (since 0.145) lie inside the input, reasoning inside the output,
+    and the total is input and output. Where both are zero the total is no sum but Codex's own
+    estimate, or its marker of an exceeded window, so nothing was reported (formats/codex.md §1.5).
+    """
+    is_app_servers = any(key in usage for key in _CODEX_APP_SERVER.values())
+    keys = _CODEX_APP_SERVER if is_app_servers else _CODEX
+    prompt = _required(usage, keys["input"])
+    output = _required(usage, keys["output"])
+    if prompt == output == 0:
+        raise _Fault(UsageFaultKind.NOT_REPORTED, "usage")
+    cached = _optional(usage, keys["cached"])
+    written = _optional(usage, keys["written"])
+    _checked_total(usage, keys["total"], prompt + output)
+    reasoning = usage.get(keys["reasoning"])
+    return TokenUsage(
+        input_tokens=_remainder(prompt, cached, written, key=keys["cached"]),
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=output,
+        reasoning_tokens=None if reasoning is None else _strict(reasoning, keys["reasoning"]),
     )
 
 

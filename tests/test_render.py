@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -14,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import (
     counts,
+    limits,
     missing,
     models,
     moments,
@@ -41,7 +45,7 @@ from ctxmeasure.observation import (
     Provenance,
     UsedBasis,
 )
-from ctxmeasure.render import explain, gauge, summary
+from ctxmeasure.render import codex_left_percent, explain, gauge, summary
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
@@ -269,6 +273,97 @@ def test_a_width_that_is_no_width_is_refused() -> None:
         gauge(percent(50), width=True)
     with pytest.raises(ValueError, match="width: "):
         gauge(percent(50), width=0)
+
+
+# -- Codex's own percentage -----------------------------------------------------------------------
+
+H_TUI = Path(__file__).parent / "recordings" / "codex" / "h-tui" / "truth.json"
+
+
+def of_codex(used: int, limit: int = 258_400, **provenance: Any) -> Observed:
+    native = tokens(used, limit)
+    stated = {
+        "adapter": "codex",
+        "source": "codex.rollout",
+        "used_basis": UsedBasis.PROMPT_AND_OUTPUT,
+        "limit_basis": LimitBasis.EFFECTIVE_WINDOW,
+        **provenance,
+    }
+    return evolve(native, provenance=Provenance(**stated))
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "left"),
+    [  # formats/codex.md §5
+        (6_851, 258_400, 100),
+        (12_000, 258_400, 100),
+        (15_160, 258_400, 99),
+        (61_840, 258_400, 80),
+        (120_100, 258_400, 56),
+        (232_560, 258_400, 10),
+        (258_400, 258_400, 0),
+        (14_900, 38_000, 89),
+    ],
+)
+def test_codexs_own_percentage_leaves_12000_tokens_out(used: int, limit: int, left: int) -> None:
+    assert codex_left_percent(of_codex(used, limit)) == left
+
+
+@pytest.mark.parametrize(
+    ("used", "screens"),
+    [
+        (103_006, ["screen-1-after-turn-1", "screen-2-status", "screen-4-after-esc"]),
+        (12_727, ["screen-5-after-compact", "screen-6-status"]),  # an estimate
+        (21_033, ["screen-7-after-turn-3", "screen-8-status"]),
+    ],
+)
+def test_codexs_own_percentage_is_the_one_on_its_screen(used: int, screens: list[str]) -> None:
+    shown = json.loads(H_TUI.read_bytes())["displayed_on_screen"]
+    left = codex_left_percent(of_codex(used))
+    assert left is not None
+    assert {shown[f"{screen}.txt"] for screen in screens} == {str(100 - left)}
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "left"),
+    [
+        (400_000, 258_400, 0),
+        (0, 12_000, 0),
+        (0, 1, 0),
+        (0, 12_001, 100),
+        (12_001, 12_008, 88),  # 87.5: a half is rounded away from zero
+        (12_007, 12_008, 13),  # 12.5, where a half to even is 12
+    ],
+)
+def test_codexs_own_percentage_stays_within_its_bounds(used: int, limit: int, left: int) -> None:
+    assert codex_left_percent(of_codex(used, limit)) == left
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        tokens(120_100, 258_400),
+        percent(56.0),
+        no_limit(Partial(used_tokens=120_100, limit_tokens=258_400)),
+        of_codex(120_100, used_basis=UsedBasis.PROMPT),
+        of_codex(120_100, limit_basis=LimitBasis.DECLARED),
+        of_codex(120_100, limit_basis=LimitBasis.ASSUMED_DEFAULT),
+        of_codex(120_100, limit_basis=None),
+        evolve(percent(56.0), provenance=Provenance(adapter="codex", source="codex.rollout")),
+    ],
+)
+def test_only_a_pair_that_codex_stated_has_codexs_percentage(other: Observation) -> None:
+    assert codex_left_percent(other) is None
+
+
+@given(counts(), limits())
+def test_codexs_own_percentage_is_the_nearest_whole_one(used: int, limit: int) -> None:
+    left = codex_left_percent(of_codex(used, limit))
+    assert left is not None
+    assert 0 <= left <= 100
+    if limit > 12_000:
+        share = Fraction(max(0, limit - max(used, 12_000)), limit - 12_000)
+        assert abs(left - 100 * share) <= Fraction(1, 2) + Fraction(1, 10**9)
 
 
 # -- the explanation ------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from .capability.model import ModelRef
-from .measurement import Measurement, PercentMeasurement, utc_milliseconds
+from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
     Completeness,
@@ -26,7 +26,7 @@ from .observation import (
     UsedBasis,
 )
 
-__all__ = ["explain", "gauge", "summary"]
+__all__ = ["codex_left_percent", "explain", "gauge", "summary"]
 
 # The reasons that are about the limit alone and leave the count standing. Under any other reason
 # (stale, rewound, sources disagree, ...) a count may have been seen, but it is not the context's.
@@ -97,6 +97,38 @@ def gauge(observation: Observation, width: int = 10) -> str:
         filled = min(width, width * value.used_tokens // value.limit_tokens)
     cell = "~" if _is_rough(observation) else "#"
     return f"[{cell * filled}{'-' * (width - filled)}]"
+
+
+# What Codex takes for the prompt that is always there: BASELINE_TOKENS, since 2025-09-04.
+_CODEX_BASELINE = 12_000
+_STATED_LIMITS = (LimitBasis.WINDOW, LimitBasis.EFFECTIVE_WINDOW)
+
+
+def codex_left_percent(observation: Observation) -> int | None:
+    """Return the percentage that Codex itself shows as left, 0..100; 100 less it is its "used".
+
+    This is Codex's display and not the measurement: Codex leaves 12,000 tokens out of both the use
+    and the window, so 120,100 of 258,400 tokens show as 56 % left where 53.5 % are. For use beside
+    Codex's own screen; take the measurement for all else. Seen on the screen of 0.171 and in the
+    source before it, with its rounding: a half away from zero (formats/codex.md §5).
+
+    Returns:
+        The percentage; None for anything but a pair of counts that Codex stated: another agent's,
+        a missing one, a count of the prompt alone, a limit that the caller declared or assumed.
+    """
+    if isinstance(observation, Missing) or not isinstance(observation.value, TokenMeasurement):
+        return None
+    provenance, value = observation.provenance, observation.value
+    is_codex = provenance.adapter == "codex" and provenance.limit_basis in _STATED_LIMITS
+    if not is_codex or provenance.used_basis is not UsedBasis.PROMPT_AND_OUTPUT:
+        return None
+    room = value.limit_tokens - _CODEX_BASELINE
+    if room <= 0:
+        return 0
+    left = max(0, room - max(0, value.used_tokens - _CODEX_BASELINE))
+    percent = left / room * 100  # in this order, as Codex does: the last bit can decide
+    whole = int(percent)
+    return whole + (percent - whole >= 0.5)
 
 
 def explain(observation: Observation, *, at: datetime | None = None) -> str:

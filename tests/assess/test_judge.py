@@ -349,6 +349,21 @@ def test_a_count_without_a_model_keeps_its_count(table: Table) -> None:
     assert table.asked == []
 
 
+@shows("limit not reported")
+def test_a_limit_that_the_runtime_says_it_has_not_is_not_looked_up(table: Table) -> None:
+    for named in (None, model()):
+        count = used(model=named, limit_missing=MissingReason.LIMIT_NOT_REPORTED)
+        observation = missing(count)
+        assert observation.reason is MissingReason.LIMIT_NOT_REPORTED
+        assert known(observation).used_tokens == 41_500
+        assert tokens(measured(count, limit_tokens=128_000)) == (41_500, 128_000)
+        assumed = measured(count, policy=Policy(assume_limits={"agent": 128_000}))
+        assert_graded(assumed, "assumed limit")
+    resolved = measured(count, policy=Policy(resolver=lambda _: 262_144))
+    assert_graded(resolved, "caller's resolver")
+    assert table.asked == []
+
+
 def test_a_session_that_asked_for_a_window_its_model_has_not_is_contradicted(table: Table) -> None:
     table.rows["model"] = capability(larger_window_tokens=1_000_000, marker_unsupported=True)
     observation = missing(used(model=model(marker=True)))
@@ -996,6 +1011,7 @@ def test_the_tables_refusals_are_listed_in_their_order() -> None:
             MissingReason.LIMIT_INVALID,
             MissingReason.TIME_NOT_REPORTED,
             MissingReason.ESTIMATE_ONLY,
+            MissingReason.LIMIT_NOT_REPORTED,
         },
         "model": {
             MissingReason.MODEL_NOT_REPORTED,

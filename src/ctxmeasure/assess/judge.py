@@ -56,6 +56,7 @@ _MOST_TOKENS = 2**53  # the largest whole number up to which JavaScript counts e
 # What a runtime gives an estimate instead of. Any other gap has nothing to do with its estimate.
 _ESTIMATED_INSTEAD = (MissingReason.COMPACTED, MissingReason.ESTIMATE_ONLY)
 _UNKNOWN_WINDOW = (
+    MissingReason.LIMIT_NOT_REPORTED,
     MissingReason.MODEL_NOT_REPORTED,
     MissingReason.MODEL_UNKNOWN,
     MissingReason.WINDOW_AMBIGUOUS,
@@ -306,7 +307,7 @@ class _Case:
         if self.query.limit_tokens is not None:
             return _declared(self.query.limit_tokens)
         limit = (
-            MissingReason.MODEL_NOT_REPORTED
+            seen.limit_missing or MissingReason.MODEL_NOT_REPORTED
             if model is None
             else self._looked_up(model, seen, fullest)
         )
@@ -319,19 +320,7 @@ class _Case:
         return limit
 
     def _looked_up(self, model: ModelRef, seen: UsedTokens, fullest: int) -> _Limit | MissingReason:
-        limit: _Limit | MissingReason
-        is_bare = self._is_bare_by_word(model, seen)
-        asked = evolve(model, long_context_marker=None) if is_bare else model
-        match self._resolve(asked, seen):
-            case Capability() as row:
-                if is_bare and row.certainty is Certainty.UNDECIDED:
-                    row = evolve(row, certainty=Certainty.DEFAULTED)
-                in_force = asked.long_context_marker is not None
-                limit = self._capped(_chosen(row, fullest, in_force=in_force), model, seen)
-            case Unresolved(ambiguous=True):
-                limit = MissingReason.WINDOW_AMBIGUOUS
-            case _:
-                limit = MissingReason.MODEL_UNKNOWN
+        limit = seen.limit_missing or self._tabled(model, seen, fullest)
         if limit in _UNKNOWN_WINDOW:
             window = self.policy.resolved(model)
             if window is not None:
@@ -339,6 +328,20 @@ class _Case:
                     tokens=window, basis=LimitBasis.WINDOW, grade=rules.RESOLVED_BY_CALLER
                 )
         return limit
+
+    def _tabled(self, model: ModelRef, seen: UsedTokens, fullest: int) -> _Limit | MissingReason:
+        is_bare = self._is_bare_by_word(model, seen)
+        asked = evolve(model, long_context_marker=None) if is_bare else model
+        match self._resolve(asked, seen):
+            case Capability() as row:
+                if is_bare and row.certainty is Certainty.UNDECIDED:
+                    row = evolve(row, certainty=Certainty.DEFAULTED)
+                in_force = asked.long_context_marker is not None
+                return self._capped(_chosen(row, fullest, in_force=in_force), model, seen)
+            case Unresolved(ambiguous=True):
+                return MissingReason.WINDOW_AMBIGUOUS
+            case _:
+                return MissingReason.MODEL_UNKNOWN
 
     def _capped(
         self, limit: _Limit | MissingReason, model: ModelRef, seen: UsedTokens

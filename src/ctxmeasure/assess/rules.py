@@ -215,6 +215,10 @@ RULES: tuple[Rule, ...] = (
     _refusal("A stated limit below 1, or beyond 2^53", MissingReason.LIMIT_INVALID),
     _refusal("A sample without a time", MissingReason.TIME_NOT_REPORTED),
     _refusal("An estimate, where the policy accepts none", MissingReason.ESTIMATE_ONLY),
+    _refusal(
+        "Used tokens, and a runtime that says that it has no limit",
+        MissingReason.LIMIT_NOT_REPORTED,
+    ),
     _refusal("Used tokens and no model at all", MissingReason.MODEL_NOT_REPORTED),
     _refusal("Used tokens and an unknown id", MissingReason.MODEL_UNKNOWN),
     _refusal(

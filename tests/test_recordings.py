@@ -372,3 +372,25 @@ def test_behind_a_compaction_a_hook_reads_no_count_of_before_it(name: str) -> No
             assert isinstance(observation, Missing)
             asked += 1
     assert asked
+
+
+# -- the wrong source --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.name)
+def test_a_transcript_is_never_measured_as_a_stream(recording: Recording) -> None:
+    for transcript in recording.folder.glob("session/*.jsonl"):
+        heard = cm.Stream("claude.stream")
+        for row in transcript.read_bytes().splitlines(keepends=True):
+            heard.feed(row, at=AT)
+            assert isinstance(heard.latest, Missing)
+            assert isinstance(heard.peak, Missing)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.name)
+def test_a_stream_is_never_measured_as_a_transcript(recording: Recording) -> None:
+    for stream in recording.folder.glob("stream*.jsonl"):
+        frames = stream.read_bytes().splitlines(keepends=True)
+        for end in range(len(frames) + 1):
+            observation = cm.observe("claude.transcript", b"".join(frames[:end]), at=AT)
+            assert isinstance(observation, Missing)

@@ -43,6 +43,8 @@ _IRRELEVANT = re.compile(
     rb'|stream_event"\s*,\s*"event"\s*:\s*\{\s*"type"\s*:\s*"(?:content_block_|message_stop"|ping"))'
 )
 
+_TRANSCRIPT_KEYS = frozenset({"isSidechain", "parentUuid"})
+
 _LONG_CONTEXT_BETA = "context-1m"
 
 _PROMPT_KEYS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -411,6 +413,8 @@ def _relevant(line: bytes) -> bool:
 
 
 def _step(state: StreamState, frame: Mapping[str, Any], query: Query) -> StreamState:
+    if not _TRANSCRIPT_KEYS.isdisjoint(frame):  # its sub-agents could not be told from the rest
+        return state.without_response(MissingReason.SOURCE_MALFORMED)
     if frame.get("parent_tool_use_id") is not None:  # a sub-agent's
         return state
     kind = text(frame, "type") or ""

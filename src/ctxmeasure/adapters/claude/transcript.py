@@ -51,6 +51,9 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
     response = _standing_response(thread, query)
     if not isinstance(response, Row):
         return response
+    if "parent_tool_use_id" in response.value and "parentUuid" not in response.value:
+        # A frame of the live stream: its sub-agents could not be told from the rest.
+        return Gap(reason=MissingReason.SOURCE_MALFORMED)
     return _turn_gap(thread, response, query) or _measured(thread, response)
 
 

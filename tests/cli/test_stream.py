@@ -48,10 +48,19 @@ def test_a_summary_after_a_compaction_has_the_peak_alone() -> None:
     assert result.stderr.startswith("ctxmeasure: ")
 
 
-@pytest.mark.parametrize("nothing", [b"", b"\n\n", b"not json\n", b"\xff\x00\n" * 1000])
-def test_there_is_always_a_last_line(nothing: bytes) -> None:
-    result = run("stream", "claude.stream", stdin=nothing)
-    assert [line["reason"] for line in lines(result.stdout)] == ["not_measured_yet"]
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"", "not_measured_yet"),
+        (b"\n\n", "not_measured_yet"),
+        (b"not json\n", "source_malformed"),
+        (b"\xff\x00\n" * 1000, "source_malformed"),
+    ],
+    ids=["nothing", "blanks", "text", "binary"],
+)
+def test_there_is_always_a_last_line(said: bytes, reason: str) -> None:
+    result = run("stream", "claude.stream", stdin=said)
+    assert [line["reason"] for line in lines(result.stdout)] == [reason]
     assert (result.exit_code, result.stderr) == (3, "")
 
 

@@ -26,6 +26,8 @@ __all__ = [
 
 _PROSE = frozenset({"about", "why"})  # the columns that may be broken over several lines
 
+_UNBOUNDED = 10_000  # characters; wider than any table
+
 MISSING = 3
 """The exit status when there is no measurement."""
 
@@ -105,6 +107,9 @@ def _aligned(cells: Iterable[Sequence[str]], columns: Sequence[str]) -> str:
     for line in cells:
         table.add_row(*line)
     console = Console(markup=False, emoji=False, highlight=False)
+    # A terminal narrower than what must stay whole breaks the lines itself; nothing is cut off.
+    unbounded = console.options.update(width=_UNBOUNDED)
+    console.width = max(console.width, console.measure(table, options=unbounded).minimum)
     with console.capture() as captured:
         console.print(table)
     return captured.get().rstrip("\n")

@@ -224,6 +224,16 @@ def test_issue_45_the_echoed_model_id_says_nothing_about_the_long_window() -> No
     assert evidence.model == ModelRef(id=MODEL, platform="first_party")
 
 
+def test_a_tools_result_that_quotes_a_transcript_is_no_row_of_it() -> None:
+    session = answered()
+    quoted = Writer()
+    quoted.compaction(post=900)
+    quoted.response(90_000)
+    session.tool_result(toolUseResult={"rows": quoted.rows})
+    assert used(read(session.content)) == 40_000
+    assert used(read(session.content, turn_id=TURN)) == 40_000
+
+
 # -- whose conversation -----------------------------------------------------------------------
 
 

@@ -351,8 +351,9 @@ def test_a_count_without_a_model_keeps_its_count(table: Table) -> None:
 
 @shows("limit not reported")
 def test_a_limit_that_the_runtime_says_it_has_not_is_not_looked_up(table: Table) -> None:
+    count = used(limit_missing=MissingReason.LIMIT_NOT_REPORTED)
     for named in (None, model()):
-        count = used(model=named, limit_missing=MissingReason.LIMIT_NOT_REPORTED)
+        count = evolve(count, model=named)
         observation = missing(count)
         assert observation.reason is MissingReason.LIMIT_NOT_REPORTED
         assert known(observation).used_tokens == 41_500

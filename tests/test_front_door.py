@@ -85,3 +85,9 @@ def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(vars(cm), "observe", raising=False)
     found = cm.observe
     assert vars(cm)["observe"] is found
+
+
+@pytest.mark.parametrize("room", ["record", "render"])
+def test_a_room_of_the_front_door_is_its_module(room: str) -> None:
+    # Asked of the hook itself, because an import elsewhere has set the attribute by now.
+    assert cm.__getattr__(room) is sys.modules[f"ctxmeasure.{room}"]

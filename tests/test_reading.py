@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 from claude_sessions import RECORDINGS, Recording, Writer, usage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -340,6 +340,34 @@ def test_the_adapters_own_reason_stands_when_the_budget_ends() -> None:
     assert reason(observation) is MissingReason.CHAIN_TRUNCATED
     assert observation.provenance.stats.bytes_read == 5_000
     assert observation.provenance.stats.window_truncated
+
+
+def test_a_measurement_may_stand_when_the_budget_ends() -> None:
+    def extract(_: Tail, __: Query) -> NeedMore:
+        return NeedMore(pair())
+
+    budget = ReadBudget(initial=1_000, maximum=5_000)
+    observation = observe(asking(extract), rows(10_000), at=AT, budget=budget)
+    assert tokens(observation) == (41_500, 200_000)
+    assert observation.provenance.stats.bytes_read == 5_000
+
+
+def test_a_source_may_ask_for_the_first_row_within_the_budget() -> None:
+    seen: list[object] = []
+
+    def extract(tail: Tail, _: Query) -> Evidence:
+        first = tail.first_row()
+        seen.append(first and first.value)
+        return pair()
+
+    budget = ReadBudget(initial=1_000, maximum=1_016)
+    observe(asking(extract), rows(10_000), at=AT, budget=budget)
+    headed = evolve(asking(extract), head=17)
+    short = observe(headed, rows(10_000), at=AT, budget=budget)
+    enough = observe(headed, rows(10_000), at=AT, budget=evolve(budget, maximum=1_017))
+    assert seen == [None, None, {"row": "000000"}]
+    assert short.provenance.stats.bytes_read == 1_016
+    assert enough.provenance.stats.bytes_read == 1_017
 
 
 def test_the_adapters_own_reason_stands_when_the_file_ends() -> None:

@@ -268,12 +268,12 @@ class Gap:
         return cls(reason=MissingReason(fault.kind.value))
 
 
+Evidence: TypeAlias = TokenPair | UsedTokens | UsedPercent | Gap
+"""What the judge judges."""
+
+
 @frozen
 class NeedMore:
     """The answer is not in this window of bytes; *fallback* stands once the budget ends."""
 
-    fallback: Gap
-
-
-Evidence: TypeAlias = TokenPair | UsedTokens | UsedPercent | Gap
-"""What the judge judges."""
+    fallback: Evidence

@@ -117,7 +117,8 @@ def _read(
         raise TypeError("data: expected a path, a binary file object or bytes")
     if budget is None:
         budget = _ACTIVE_BUDGET if asked.phase is Phase.ACTIVE else _BUDGET
-    reader = TailReader.open(data, budget)
+    head = source.head if isinstance(source, TailSource) else 0
+    reader = TailReader.open(data, budget, head=head)
     if isinstance(reader, ReadFault):
         return _fault(reader), ReadStats()
     with reader:

@@ -35,12 +35,16 @@ class TailSource:
         about: One line on what the source is.
         extract: From the rows of a window to evidence; `NeedMore` asks for a larger window.
         recognise: Tells a row of this source by its looks; None: it cannot be told.
+        head: How many bytes of the file's beginning may be read for its first row (see
+            `Tail.first_row`), within the budget: for files whose first row alone says whose rows
+            they hold.
     """
 
     origin: Origin
     about: str
     extract: Callable[[Tail, Query], Evidence | NeedMore] = field(repr=False)
     recognise: Recogniser | None = field(default=None, repr=False)
+    head: int = 0
 
     @property
     def id(self) -> str:

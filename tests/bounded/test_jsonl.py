@@ -575,6 +575,101 @@ def test_a_failed_growth_is_not_tried_again() -> None:
     assert reader.stats.bytes_read == 26
 
 
+# -- the first row ------------------------------------------------------------------------------
+
+
+def headed(content: Any, window: int, maximum: int, head: int) -> TailReader:
+    reader = TailReader.open(content, ReadBudget(initial=window, maximum=maximum), head=head)
+    assert isinstance(reader, TailReader)
+    return reader
+
+
+LONG = b'{"first":"%s"}\n' % (b"x" * 20_000) + b'{"usage":1}\n' * 10_000
+
+
+def test_the_first_row_is_read_beside_the_window() -> None:
+    file = CountingFile(LONG)
+    reader = headed(file, 120, MIB, head=64 * KIB)
+    first = reader.tail.first_row()
+    assert first is not None
+    assert (first.offset, [*first.value]) == (0, ["first"])
+    assert not first.has_duplicate_keys()
+    assert reader.tail.truncated
+    assert len(list(reader.tail.rows())) == 9
+    # In steps, and no further than the end of the row.
+    assert file.asked == [(len(LONG) - 120, 120), (0, 16 * KIB), (16 * KIB, 16 * KIB)]
+    assert reader.stats == ReadStats(
+        bytes_read=120 + 32 * KIB, rows_decoded=10, window_truncated=True
+    )
+
+
+def test_the_first_row_needs_no_head_where_the_window_reaches_it() -> None:
+    for content in (LONG, LONG[:20_013]):  # also while no line break follows it
+        first = tail_of(content).first_row()
+        assert first is not None
+        assert [*first.value] == ["first"]
+    assert tail_of(b"").first_row() is None
+    assert tail_of(b"[1]\n{}").first_row() is None
+
+
+@pytest.mark.parametrize(
+    ("maximum", "head"), [(MIB, 0), (MIB, 20_000), (120, 64 * KIB), (20_000, 64 * KIB)]
+)
+def test_a_first_row_that_is_not_wholly_read_is_not_known(maximum: int, head: int) -> None:
+    reader = headed(LONG, 120, maximum, head)
+    assert reader.tail.first_row() is None
+    assert reader.stats.bytes_read <= maximum
+
+
+@given(contents, st.integers(1, 40), st.integers(1, 130), st.integers(0, 60), needles)
+def test_a_head_changes_no_row_and_costs_no_byte_twice(
+    content: bytes, initial: int, maximum: int, head: int, wanted: list[bytes]
+) -> None:
+    file = CountingFile(content)
+    reader = headed(file, initial, maximum, head)
+    first = reader.tail.first_row()
+    whole = tail_of(content).first_row()
+    if first is not None:
+        assert whole is not None
+        assert (first.offset, first.value) == (whole.offset, whole.value)
+    while reader.grow():
+        pass
+    assert file.total == reader.stats.bytes_read <= min(maximum, len(content))
+    positions = [at for start, count in file.asked for at in range(start, start + count)]
+    assert len(positions) == len(set(positions))
+    if not reader.tail.truncated:
+        assert list(reader.tail.rows(*wanted)) == list(tail_of(content).rows(*wanted))
+        assert file.total == len(content)
+    else:
+        found = [(row.offset, row.value) for row in reader.tail.rows(*wanted)]
+        assert found == expected(content, len(content), wanted)[: len(found)]
+
+
+def test_a_window_that_grows_to_the_head_is_the_whole_file() -> None:
+    file = CountingFile(LONG)
+    reader = headed(file, 50_000, MIB, head=64 * KIB)
+    while reader.grow():
+        pass
+    assert not reader.tail.truncated
+    assert file.total == len(LONG)
+    assert len(list(reader.tail.rows())) == 10_001
+    meeting = headed(LONG, len(LONG) - 16 * KIB, MIB, head=16 * KIB)
+    assert not meeting.tail.truncated
+
+
+@pytest.mark.parametrize(("window", "head"), [(120, 64 * KIB), (MIB, 0), (MIB, 64 * KIB)])
+def test_a_compressed_file_is_of_an_unknown_schema(window: int, head: int) -> None:
+    compressed = b"\x28\xb5\x2f\xfd" + LONG
+    budget = ReadBudget(initial=window, maximum=MIB)
+    assert TailReader.open(compressed, budget, head=head) is ReadFault.SCHEMA_UNKNOWN
+
+
+@pytest.mark.parametrize("left", [0, 5])
+def test_a_file_that_shrinks_before_its_head_is_read_is_busy(left: int) -> None:
+    shrinking = Shrinking(LONG, left, at=2)
+    assert TailReader.open(shrinking, ReadBudget(initial=13), head=99) is ReadFault.BUSY
+
+
 @pytest.mark.parametrize("source", [1, None, io.StringIO("{}"), {"a": 1}])
 def test_what_cannot_be_read_is_a_wrong_argument(source: Any) -> None:
     with pytest.raises(TypeError, match=r"^data: "):
@@ -585,3 +680,6 @@ def test_no_repr_shows_what_was_read() -> None:
     reader = opened(b'{"sentinel":"sentinel"}\n')
     row = next(reader.tail.rows())
     assert "sentinel" not in f"{reader!r} {reader.tail!r} {row!r} {reader.stats!r}"
+    beside = headed(b'{"sentinel":"sentinel"}\n' * 9, 30, MIB, head=30)
+    assert beside.tail.first_row() is not None
+    assert "sentinel" not in f"{beside!r} {beside.tail!r} {beside.tail.first_row()!r}"

@@ -1,7 +1,8 @@
 """The tail of a JSON-lines file: its last rows, newest first, within a byte budget.
 
 `TailReader` is the thin edge: it reads a window at the file's end and doubles it on demand, and
-asks for no byte twice. `Tail` is what an adapter gets: rows that are decoded only when their bytes
+asks for no byte twice; where the first row of the file says whose rows these are, it reads that
+row too. `Tail` is what an adapter gets: rows that are decoded only when their bytes
 hold a needle, so that a megabyte of tool output costs one pass in C and nothing else. Where real
 rows lie: formats/claude.md §1.5.
 """
@@ -13,13 +14,15 @@ from typing import Any, Self, TypeAlias
 
 from attrs import define, field, frozen
 
-from .budget import ReadBudget, ReadFault, ReadStats
+from .budget import KIB, ReadBudget, ReadFault, ReadStats
 from .decode import decode_object, repeats_keys
 from .extent import Extent, ReadableSource, open_extent
 
 __all__ = ["Row", "Tail", "TailReader"]
 
 _BOM = b"\xef\xbb\xbf"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # what a file compressed by Zstandard begins with (RFC 8878)
+_HEAD_STEP = 16 * KIB  # a first row is 9 to 24 KiB long in recordings of Codex 0.120 to 0.171
 _Span: TypeAlias = tuple[int, int]
 
 
@@ -82,6 +85,7 @@ class Tail:
     _bytes_read: int = field(repr=False)
     _first: int = field(repr=False)  # absolute offset of the first complete line
     _window: _Window = field(repr=False)
+    _head: _Window | None = field(repr=False)  # the file's first line, read beside the window
     # The rows of the whole reading by absolute offset; None for those that could not be decoded.
     _decoded: dict[int, Row | None] = field(repr=False)
 
@@ -105,7 +109,19 @@ class Tail:
         end = window.base + len(window.content)
         if window.content.find(b"\n", self._first - window.base) >= 0:
             return False
-        return self._first == end or self._row(self._first, end) is None
+        return self._first == end or self._row(self._first, end, window) is None
+
+    def first_row(self) -> Row | None:
+        """Return the file's first row, or None where it was not read or is no row.
+
+        It is read when the window reaches the beginning of the file, and beside the window when
+        the reader was asked for a head.
+        """
+        window = self._head or self._window
+        if window.base > 0 or not window.content:
+            return None
+        line_break = window.content.find(b"\n")
+        return self._row(0, len(window.content) if line_break < 0 else line_break, window)
 
     def contains(self, needle: bytes) -> bool:
         """Tell whether any complete line of the window contains *needle*."""
@@ -139,19 +155,19 @@ class Tail:
             high = _line_end(content, before - base, low)
         spans = _spans_with(content, needles, low, high) if needles else _spans(content, low, high)
         for start, stop in spans:
-            row = self._row(base + start, base + stop)
+            row = self._row(base + start, base + stop, window)
             if row is not None:
                 yield row
 
-    def _row(self, start: int, stop: int) -> Row | None:
+    def _row(self, start: int, stop: int, window: _Window) -> Row | None:
         """Return the row from *start* to *stop* (absolute), decoding it only the first time."""
         if start in self._decoded:
             return self._decoded[start]
-        raw = self._window.line(start, stop)
+        raw = window.line(start, stop)
         value = decode_object(raw)
         if value is None and not raw.strip():
             return None  # a blank line is no row, so none was lost
-        row = None if value is None else Row(start, value, stop, self._window)
+        row = None if value is None else Row(start, value, stop, window)
         self._decoded[start] = row
         return row
 
@@ -221,7 +237,16 @@ class TailReader:
             file are no faults.
     """
 
-    __slots__ = ("_budget", "_bytes_read", "_decoded", "_extent", "_window", "fault", "tail")
+    __slots__ = (
+        "_budget",
+        "_bytes_read",
+        "_decoded",
+        "_extent",
+        "_head",
+        "_window",
+        "fault",
+        "tail",
+    )
 
     fault: ReadFault | None
     tail: Tail
@@ -232,22 +257,28 @@ class TailReader:
         self._extent = extent
         self._budget = budget
         self._window = window
+        self._head = b""  # the file's first bytes, while there is a gap between them and the window
         self._bytes_read = bytes_read
         self._decoded: dict[int, Row | None] = {}
         self.fault = None
         self.tail = self._view()
 
     @classmethod
-    def open(cls, source: ReadableSource, budget: ReadBudget) -> TailReader | ReadFault:
+    def open(
+        cls, source: ReadableSource, budget: ReadBudget, *, head: int = 0
+    ) -> TailReader | ReadFault:
         """Open *source* and read its first window.
 
         Args:
             source: A path, a binary file object with ``seek`` and ``read``, or bytes. A file
                 object is not closed and its position is not restored.
             budget: How many bytes may be asked for.
+            head: How many bytes of the file's beginning may be read for its first row, within the
+                budget; 0 reads nothing but the end.
 
         Returns:
-            The reader, or why there is none.
+            The reader, or why there is none: a file that is seen to be compressed is of an unknown
+            schema.
 
         Raises:
             TypeError: *source* cannot be read from.
@@ -263,7 +294,12 @@ class TailReader:
         if isinstance(content, ReadFault):
             extent.close()
             return content
-        return cls(extent, budget, _Window(base, content), wanted)
+        reader = cls(extent, budget, _Window(base, content), wanted)
+        fault = reader._read_head(head)
+        if fault is None:
+            return reader
+        reader.close()
+        return fault
 
     @property
     def stats(self) -> ReadStats:
@@ -278,17 +314,16 @@ class TailReader:
             file is reached, or when the file could not be read on (`fault` says why).
         """
         window = self._window
-        wanted = min(self._bytes_read, self._budget.maximum - self._bytes_read, window.base)
+        unseen = window.base - len(self._head)
+        wanted = min(len(window.content), self._budget.maximum - self._bytes_read, unseen)
         if wanted == 0 or self.fault is not None:
             return False
-        self._bytes_read += wanted
-        older = self._extent.read(window.base - wanted, wanted)
+        older = self._read(window.base - wanted, wanted)
         if isinstance(older, ReadFault):
             self.fault = older
-        elif len(older) < wanted:
-            self.fault = ReadFault.BUSY  # cut off below us by its writer
         else:
             window.prepend(older)
+            self._close_gap()
         self.tail = self._view()
         return self.fault is None
 
@@ -301,6 +336,39 @@ class TailReader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _read(self, start: int, count: int) -> bytes | ReadFault:
+        """Return the *count* bytes from *start* on, and count them."""
+        self._bytes_read += count
+        found = self._extent.read(start, count)
+        if isinstance(found, bytes) and len(found) < count:
+            return ReadFault.BUSY  # cut off below us by its writer
+        return found
+
+    def _read_head(self, head: int) -> ReadFault | None:
+        """Read the file's first line as far as *head*, the window and the budget allow."""
+        head = min(head, self._window.base)
+        while b"\n" not in self._head:
+            seen = len(self._head)
+            wanted = min(_HEAD_STEP, head - seen, self._budget.maximum - self._bytes_read)
+            if wanted <= 0:
+                break
+            piece = self._read(seen, wanted)
+            if isinstance(piece, ReadFault):
+                return piece
+            self._head += piece
+        self._close_gap()
+        beginning = self._head or (b"" if self._window.base else self._window.content)
+        if beginning.startswith(_ZSTANDARD):
+            return ReadFault.SCHEMA_UNKNOWN
+        self.tail = self._view()
+        return None
+
+    def _close_gap(self) -> None:
+        """Make head and window one where they meet."""
+        if self._head and self._window.base == len(self._head):
+            self._window.prepend(self._head)
+            self._head = b""
 
     def _view(self) -> Tail:
         window = self._window
@@ -315,5 +383,6 @@ class TailReader:
             bytes_read=self._bytes_read,
             first=first,
             window=window,
+            head=_Window(0, self._head) if b"\n" in self._head else None,
             decoded=self._decoded,
         )

@@ -162,9 +162,22 @@ FOREIGN: dict[str, dict[str, Any]] = {
         "context_window_size": 200_000,
     },
     "codex": {**RESUMED, "turn_id": "01998"},
+    "codex without a turn": {
+        **RESUMED,
+        "transcript_path": r"C:\Users\dev\.codex\sessions\2026\11\29\rollout-2026-01a2.jsonl",
+    },
     "a status line": {"session_id": "d4385bb6", "context_window": {}},
     "nothing": {},
 }
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("codex*/*/hooks.jsonl")), ids=lambda p: p.parent.name
+)
+def test_a_recorded_hook_of_codex_is_refused(path: Path) -> None:
+    for line in path.read_bytes().splitlines():
+        payload = json.loads(line)
+        assert gap(payload) is MissingReason.SOURCE_MALFORMED
 
 
 @pytest.mark.parametrize("agent", FOREIGN)

@@ -25,6 +25,8 @@ __all__ = ["HOOK", "query_from_hook", "transcript_path"]
 
 # Cursor's marks (formats/cursor.md §1.2), and Codex's turn id: its events have Claude's names.
 _FOREIGN_KEYS = frozenset({"cursor_version", "conversation_id", "generation_id", "turn_id"})
+# The first event of Codex's session has no turn, but all its transcripts have such names.
+_FOREIGN_TRANSCRIPT = "rollout-"
 
 # The model that is in force when the hook fires: a switch that is announced may still be refused.
 _MODEL_OF = {
@@ -58,7 +60,7 @@ _OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionEnd"})
 
 def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
     event = text(payload, "hook_event_name")
-    if event is None or not _FOREIGN_KEYS.isdisjoint(payload):
+    if event is None or _is_foreign(payload):
         return Gap(reason=MissingReason.SOURCE_MALFORMED)
     gap = session_gap(payload, query)
     if gap is not None:
@@ -69,6 +71,17 @@ def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
     if payload.get("agent_id") != query.agent_id:
         return Gap(reason=MissingReason.SESSION_MISMATCH)
     return turn_gap(payload, query) or _of_count(count, event, payload, query)
+
+
+def _is_foreign(payload: Mapping[str, Any]) -> bool:
+    """Tell whether *payload* is another agent's."""
+    return not _FOREIGN_KEYS.isdisjoint(payload) or _path(payload).rpartition("/")[2].startswith(
+        _FOREIGN_TRANSCRIPT
+    )
+
+
+def _path(payload: Mapping[str, Any]) -> str:
+    return (text(payload, "transcript_path") or "").replace("\\", "/")
 
 
 def _of_count(count: object, event: str, payload: Mapping[str, Any], query: Query) -> Evidence:
@@ -166,12 +179,11 @@ def transcript_path(payload: Mapping[str, Any]) -> str | None:
 
 def _recognise(payload: Mapping[str, Any]) -> bool:
     """Tell the hook by its transcript's folder: other agents use the same events and fields."""
-    path = (text(payload, "transcript_path") or "").replace("\\", "/")
     return (
         # 1.0.x calls its status line a hook of the event Status.
         text(payload, "hook_event_name") not in (None, "Status")
-        and "/.claude/projects/" in path
-        and _FOREIGN_KEYS.isdisjoint(payload)
+        and "/.claude/projects/" in _path(payload)
+        and not _is_foreign(payload)
     )
 
 

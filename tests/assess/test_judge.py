@@ -793,7 +793,9 @@ def test_a_gap_that_knows_nothing_says_only_its_reason() -> None:
     assert observation.partial is None
 
 
-@pytest.mark.parametrize("reason", [MissingReason.COMPACTED, MissingReason.ESTIMATE_ONLY])
+@pytest.mark.parametrize(
+    "reason", [MissingReason.COMPACTED, MissingReason.ESTIMATE_ONLY, MissingReason.REWOUND]
+)
 def test_an_estimate_in_place_of_a_measurement_is_taken_where_it_is_accepted(
     reason: MissingReason,
 ) -> None:

@@ -54,7 +54,11 @@ _TURN_END_LAG = timedelta(seconds=30)  # a turn's last sample lies at most this 
 _MOST_TOKENS = 2**53  # the largest whole number up to which JavaScript counts exactly
 
 # What a runtime gives an estimate instead of. Any other gap has nothing to do with its estimate.
-_ESTIMATED_INSTEAD = (MissingReason.COMPACTED, MissingReason.ESTIMATE_ONLY)
+_ESTIMATED_INSTEAD = (
+    MissingReason.COMPACTED,
+    MissingReason.ESTIMATE_ONLY,
+    MissingReason.REWOUND,
+)
 _UNKNOWN_WINDOW = (
     MissingReason.LIMIT_NOT_REPORTED,
     MissingReason.MODEL_NOT_REPORTED,

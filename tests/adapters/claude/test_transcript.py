@@ -115,6 +115,12 @@ def test_the_rows_of_one_response_are_counted_once_and_the_last_has_the_output()
     )
 
 
+def test_the_last_row_has_the_output_although_the_leaf_hangs_off_the_first() -> None:
+    session = blocks(1, 3, 28)
+    session.tool_result(parentUuid=session.rows[1]["uuid"])
+    assert read(session.content) == read(blocks(1, 3, 28).content)
+
+
 def test_a_request_id_is_not_needed() -> None:
     assert read(blocks(1, 28).content) == read(blocks(1, 28, requestId=None).content)
 
@@ -232,6 +238,11 @@ def test_a_tools_result_that_quotes_a_transcript_is_no_row_of_it() -> None:
     session.tool_result(toolUseResult={"rows": quoted.rows})
     assert used(read(session.content)) == 40_000
     assert used(read(session.content, turn_id=TURN)) == 40_000
+
+
+def test_a_frame_of_the_live_stream_is_no_row() -> None:
+    frame = answered(uuid=ABSENT, parentUuid=ABSENT, parent_tool_use_id=None)
+    assert reason(read(frame.content)) == "source_malformed"
 
 
 # -- whose conversation -----------------------------------------------------------------------
@@ -440,6 +451,16 @@ def test_a_gateway_that_gives_every_message_one_id_hides_no_rewind() -> None:
     assert used(read(session.content)) == 43_000
 
 
+def test_responses_without_an_id_are_different_responses() -> None:
+    session = answered(40_000, message={"id": ABSENT})
+    kept = session.leaf
+    session.tool_result()
+    session.response(50_000, message={"id": ABSENT})
+    session.leaf = kept
+    session.prompt()
+    assert reason(read(session.content)) == "rewound"
+
+
 def test_a_tools_result_between_the_rows_of_one_response_is_no_rewind() -> None:
     # 2.1.37 runs a tool while the response goes on, and chains its next row to the result.
     session = answered(40_000, message_id="msg_01abc")
@@ -562,6 +583,31 @@ def test_a_preserved_row_is_void_whatever_its_time(metadata: dict[str, Any]) -> 
     session = answered(149_703, uuid="kept")
     session.compaction(compactMetadata=metadata)
     preserved(session, timestamp="2026-11-29T19:00:00.000Z")
+    assert reason(read(session.content)) == "compacted"
+
+
+def test_a_row_without_a_uuid_was_not_preserved() -> None:
+    session = answered(149_703)
+    session.compaction(compactMetadata={"preservedSegment": {"headUuid": "kept"}})
+    session.prompt()
+    session.response(30_000, uuid=ABSENT)
+    assert used(read(session.content)) == 30_000
+
+
+def test_a_response_of_the_compactions_own_moment_is_void() -> None:
+    session = answered(149_703)
+    boundary_at = session.now.isoformat()
+    session.boundary()
+    session.prompt()
+    session.response(30_000, timestamp=boundary_at)
+    assert reason(read(session.content)) == "compacted"
+
+
+def test_a_response_that_was_written_before_the_compaction_is_void_whatever_its_time() -> None:
+    session = answered(149_703, timestamp="2026-11-29T19:00:00.000Z")
+    kept = session.leaf
+    session.compaction()
+    session.prompt(parentUuid=kept)
     assert reason(read(session.content)) == "compacted"
 
 
@@ -740,14 +786,14 @@ def test_a_forks_copies_are_told_by_their_time_while_its_prompt_is_not_written()
     fork = answered(40_000)
     asked: dict[str, Any] = {"turn_id": TURN, "phase": Phase.ACTIVE}
     assert reason(read(fork.content, **asked, turn_started_at=later)) == "carried_over"
-    assert used(read(fork.content, **asked, turn_started_at=START)) == 40_000
+    received = START + timedelta(seconds=1)
+    assert used(read(fork.content, **asked, turn_started_at=received)) == 40_000
 
 
 @pytest.mark.parametrize(
     "fields",
     [
         {"isMeta": True},
-        {"isCompactSummary": True, "timestamp": "2026-11-29T17:00:00.000Z", "type": "system"},
         {"interruptedMessageId": "msg_01abc"},
         {"rowSource": "harness"},
         {"message": {"content": [{"type": "text", "text": "[Request interrupted by user]"}]}},
@@ -918,14 +964,21 @@ def test_a_model_that_is_named_after_the_response_is_for_the_next_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "attachment", [None, 7, {"type": "model"}, {"type": "model", "identity": 7}]
+    "attachment",
+    [
+        None,
+        7,
+        {"type": "model"},
+        {"type": "model", "identity": 7},
+        {"type": "agent", "identity": {"modelId": MODEL + "[1m]"}},
+    ],
 )
-def test_an_attachment_without_a_name_is_no_evidence(attachment: Any) -> None:
+def test_an_attachment_that_names_no_model_is_no_evidence(attachment: Any) -> None:
     session = Writer()
-    session.row("attachment", attachment=attachment, note='"modelId"')
+    session.row("attachment", attachment=attachment, modelId=MODEL)
     session.prompt()
     session.response(40_000)
-    session.loose({"type": "cost-state", "sessionId": session.session_id, "modelUsage": attachment})
+    session.loose({"type": "cost-state", "sessionId": session.session_id, "modelUsage": 7})
     assert marker(session) is None
 
 

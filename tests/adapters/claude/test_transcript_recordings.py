@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from claude_sessions import RECORDINGS, Line, Recording, read
 
+from ctxmeasure.adapters.claude.transcript import TRANSCRIPT
 from ctxmeasure.bounded.decode import decode_object
 from ctxmeasure.evidence import Evidence, Gap, Phase, UsedTokens
 
@@ -123,6 +124,14 @@ def test_only_new_versions_tell_whether_the_long_window_was_asked_for(
     is_new = recording.name.startswith("claude/")
     asked_for = recording.name.endswith("1m")
     assert evidence.model.long_context_marker is (asked_for if is_new else None)
+
+
+@each_recording
+def test_the_rows_of_the_conversation_are_recognised_and_no_others(recording: Recording) -> None:
+    recognise = TRANSCRIPT.recognise
+    assert recognise is not None
+    recognised = {line.row["type"] for line in recording.lines if recognise(line.row)}
+    assert {"user", "assistant"} <= recognised <= {"user", "assistant", "system", "attachment"}
 
 
 # -- any moment -------------------------------------------------------------------------------

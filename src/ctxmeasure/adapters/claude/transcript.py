@@ -382,7 +382,7 @@ def _decides_turn(row: Mapping[str, Any]) -> bool:
 
 
 def _prompt_id(row: Mapping[str, Any]) -> str | None:
-    return text(row, "promptId") if row.get("type") == "user" else None
+    return text(row, "promptId")
 
 
 def _is_before(response: Row, started_at: datetime | None) -> bool:
@@ -399,8 +399,8 @@ def _is_asked_after(thread: _Thread, response: Row, turn_id: str) -> bool:
 
 
 def _asks(row: Mapping[str, Any]) -> bool:
-    """Tell whether *row* is what a person asked: no notice, no summary, no tool result."""
-    if row.get("type") != "user" or row.get("isMeta") or row.get("isCompactSummary"):
+    """Tell whether *row* is what a person asked, and neither a notice nor a tool's result."""
+    if row.get("type") != "user" or row.get("isMeta"):
         return False
     if row.get("rowSource") == "harness" or "interruptedMessageId" in row:
         return False

@@ -25,6 +25,19 @@ SESSIONS: Final = [file for run in CLAUDE for file in sorted(run.glob("session/*
 STREAMS: Final = [file for run in CLAUDE for file in sorted(run.glob("stream*.jsonl"))]
 HOOKS: Final = [file for run in CLAUDE for file in sorted(run.glob("hooks.jsonl"))]
 STATUS_LINES: Final = [file for run in CLAUDE for file in sorted(run.glob("statusline.jsonl"))]
+CODEX: Final = {
+    "codex.rollout": sorted(RECORDINGS.glob("codex*/**/rollout*.jsonl")),
+    "codex.exec": sorted(
+        [*RECORDINGS.glob("codex*/*/stream*.jsonl"), *RECORDINGS.glob("codex*/exec*.jsonl")]
+    ),
+    "codex.app_server": sorted(RECORDINGS.glob("codex*/appserver*.jsonl")),
+    "codex.hook": sorted(
+        path
+        for kind in ("hooks", "notify")
+        for path in RECORDINGS.glob(f"codex*/**/{kind}*.jsonl")
+        if not path.stem.endswith("-timing")
+    ),
+}
 
 
 def name(data: Any) -> str | ReadFault | None:
@@ -58,6 +71,30 @@ def test_every_recorded_hook_payload_is_claudes(path: Path) -> None:
 @pytest.mark.parametrize("path", STATUS_LINES, ids=short)
 def test_every_recorded_status_line_is_claudes(path: Path) -> None:
     assert {name(line) for line in path.read_bytes().splitlines()} == {"claude.status_line"}
+
+
+@pytest.mark.parametrize(
+    ("source_id", "path"),
+    [(id_, path) for id_, paths in CODEX.items() for path in paths if id_ != "codex.hook"],
+    ids=lambda part: part if isinstance(part, str) else short(part),
+)
+def test_every_recording_of_codex_is_codexs_unless_it_does_not_say_so(
+    source_id: str, path: Path
+) -> None:
+    says_nothing = path.stem == "rollout_v0.20.0_bare_items_no_usage"  # bare items of the API
+    assert name(path) == (None if says_nothing else source_id)
+
+
+@pytest.mark.parametrize("path", CODEX["codex.hook"], ids=short)
+def test_every_recorded_hook_and_notification_of_codex_is_codexs(path: Path) -> None:
+    assert {name(line) for line in path.read_bytes().splitlines()} == {"codex.hook"}
+
+
+def test_one_notification_of_an_app_server_is_told_by_its_method() -> None:
+    (path,) = CODEX["codex.app_server"]
+    told = {json.loads(line)["method"]: name(line) for line in path.read_bytes().splitlines()}
+    assert told.pop("item/completed") is told.pop("error") is None  # others have their like
+    assert set(told.values()) == {"codex.app_server"}
 
 
 @pytest.mark.parametrize("path", [*HOOKS, *STATUS_LINES], ids=short)
@@ -97,14 +134,19 @@ LOOKALIKES: Final[dict[str, dict[str, Any]]] = {
         "model": "Claude 4 Sonnet",
         "permissionMode": "default",
     },
-    "a hook of Codex": {
+    "a hook of Codex whose folder was moved": {
         "session_id": UUID,
-        "transcript_path": f"h/.codex/sessions/2026/11/29/rollout-{UUID}.jsonl",
+        "transcript_path": f"h/codex/2026/11/29/rollout-{UUID}.jsonl",
         "cwd": "w",
         "hook_event_name": "SessionStart",
         "model": "gpt-5.5",
         "permission_mode": "default",
         "source": "startup",
+    },
+    "a line of another agent's JSON-RPC": {
+        "jsonrpc": "2.0",
+        "method": "session/update",
+        "params": {"sessionId": UUID, "update": {"sessionUpdate": "usage_update", "used": 1}},
     },
     "a status line of Cursor": {
         "session_id": UUID,
@@ -128,7 +170,7 @@ LOOKALIKES: Final[dict[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("row", LOOKALIKES.values(), ids=LOOKALIKES.keys())
-def test_what_only_looks_like_claudes_is_left_in_doubt(row: dict[str, Any]) -> None:
+def test_what_only_looks_like_one_agents_is_left_in_doubt(row: dict[str, Any]) -> None:
     raw = json.dumps(row).encode()
     assert name(raw) is None
     assert name(raw + b"\n" + raw) is None
@@ -271,7 +313,7 @@ def test_only_what_can_be_read_is_an_argument() -> None:
 
 @given(st.binary(max_size=2000))
 def test_garbage_is_nobodys_and_raises_nothing(garbage: bytes) -> None:
-    assert name(garbage) is None
+    assert name(garbage) in {None, ReadFault.SCHEMA_UNKNOWN}  # Zstandard is told by 4 bytes
 
 
 @given(st.data())

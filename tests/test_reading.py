@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import pytest
 from attrs import define, evolve, field
 from claude_sessions import RECORDINGS, Recording, Writer, usage
+from codex_notifications import THREAD, WINDOW, updated
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import AT, SECOND, pair, used
@@ -125,6 +126,27 @@ def test_a_payload_may_be_decoded_already() -> None:
     observation = observe("claude.status_line", STATUS_LINE, at=LATER)
     assert tokens(observation) == (16_108, 200_000)
     assert observation.provenance.stats == cm.ReadStats()
+
+
+def test_one_line_of_a_stream_may_be_read_decoded_or_not(tmp_path: Path) -> None:
+    line = updated(41_000, clock=LATER - SECOND)
+    raw = json.dumps(line).encode()
+    path = tmp_path / "notification.json"
+    path.write_bytes(raw)
+    asked: dict[str, Any] = {"session_id": THREAD, "turn_id": "turn-1", "at": LATER}
+    for data in (line, raw, raw + b"\n", path, io.BytesIO(raw)):
+        observation = observe("codex.app_server", data, **asked)
+        assert tokens(observation) == (41_000, WINDOW)
+        assert isinstance(observation, Observed)
+        assert observation.attestation is cm.Attestation.NATIVE
+        # Nobody knows the model, and the window is also the one of models that Codex knows not.
+        assert observation.confidence is cm.Confidence.MEDIUM
+    named = observe("codex.app_server", line, model="gpt-5.5", **asked)
+    assert isinstance(named, Observed)
+    assert named.confidence is cm.Confidence.EXACT
+    assert named.provenance.stats == cm.ReadStats()
+    assert reason(observe("codex.app_server", line, at=LATER)) is MissingReason.CARRIED_OVER
+    assert reason(observe("codex.app_server", {}, at=LATER)) is MissingReason.NOT_MEASURED_YET
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from judging import AT, pair
 
 import ctxmeasure as cm
 from ctxmeasure import registry
-from ctxmeasure.adapters import claude
+from ctxmeasure.adapters import claude, codex
 from ctxmeasure.evidence import Channel, Origin
 from ctxmeasure.source import PayloadSource, StreamSource, TailSource
 
@@ -52,6 +52,10 @@ BUILT_IN = {
     "claude.status_line": claude.STATUS_LINE,
     "claude.context_usage": claude.CONTEXT_USAGE,
     "claude.hook": claude.HOOK,
+    "codex.rollout": codex.ROLLOUT,
+    "codex.app_server": codex.APP_SERVER,
+    "codex.exec": codex.EXEC,
+    "codex.hook": codex.HOOK,
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from .assess import DEFAULT_POLICY, Policy, assess
 from .bounded.budget import KIB, MIB, ReadBudget, ReadFault, ReadStats
+from .bounded.extent import ReadableSource
 from .bounded.jsonl import TailReader
 from .bounded.payload import read_object
 from .capability.model import ModelRef
@@ -54,8 +55,8 @@ def observe(
 
     Args:
         source: A `Source`, or its id such as ``"claude.transcript"``.
-        data: A path (str or path-like), a binary file object, the bytes themselves, or for
-            payloads a mapping that is already decoded.
+        data: A path (str or path-like), a binary file object, the bytes themselves, or a mapping
+            that is already decoded: a payload, or one line of a stream.
         session_id: The agent's own session id; None takes the session that the data show.
         turn_id: The agent's own id of the sample's turn (Claude Code: ``prompt_id``).
         turn_started_at: When the turn began (aware): a sample from before is not of this turn.
@@ -111,10 +112,10 @@ def _asked(query: Query | None, phase: Phase, parts: dict[str, Any]) -> Query:
 def _read(
     source: Source, data: Readable, asked: Query, budget: ReadBudget | None
 ) -> tuple[Evidence, ReadStats]:
+    if isinstance(data, Mapping):
+        return _of_object(source, data, asked), ReadStats()
     if isinstance(source, PayloadSource):
         return _read_payload(source, data, asked, budget or _PAYLOAD_BUDGET)
-    if isinstance(data, Mapping):
-        raise TypeError("data: expected a path, a binary file object or bytes")
     if budget is None:
         budget = _ACTIVE_BUDGET if asked.phase is Phase.ACTIVE else _BUDGET
     head = source.head if isinstance(source, TailSource) else 0
@@ -129,11 +130,20 @@ def _read(
         return evidence, reader.stats
 
 
+def _of_object(source: Source, decoded: Mapping[str, Any], asked: Query) -> Evidence:
+    """Return what one decoded object shows: a payload, or a line that is all of a stream."""
+    match source:
+        case PayloadSource():
+            return source.extract(decoded, asked)
+        case StreamSource():
+            return source.evidence(source.step(source.initial, decoded, asked), asked)
+        case _:
+            raise TypeError("data: expected a path, a binary file object or bytes")
+
+
 def _read_payload(
-    source: PayloadSource, data: Readable, asked: Query, budget: ReadBudget
+    source: PayloadSource, data: ReadableSource, asked: Query, budget: ReadBudget
 ) -> tuple[Evidence, ReadStats]:
-    if isinstance(data, Mapping):
-        return source.extract(data, asked), ReadStats()
     payload = read_object(data, budget)
     if isinstance(payload, ReadFault):
         return _fault(payload), ReadStats()

@@ -22,6 +22,10 @@ _BUILT_IN = {
     "claude.status_line": ("claude.status_line", "STATUS_LINE"),
     "claude.context_usage": ("claude.context_usage", "CONTEXT_USAGE"),
     "claude.hook": ("claude.hook", "HOOK"),
+    "codex.rollout": ("codex.rollout", "ROLLOUT"),
+    "codex.app_server": ("codex.app_server", "APP_SERVER"),
+    "codex.exec": ("codex.exec", "EXEC"),
+    "codex.hook": ("codex.hook", "HOOK"),
 }
 
 

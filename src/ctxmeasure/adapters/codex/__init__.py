@@ -10,9 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .app_server import APP_SERVER as APP_SERVER
+    from .exec import EXEC as EXEC
+    from .exec import query_from_exec as query_from_exec
+    from .hook import HOOK as HOOK
+    from .hook import query_from_hook as query_from_hook
+    from .hook import transcript_path as transcript_path
     from .rollout import ROLLOUT as ROLLOUT
 
-__all__ = ["ROLLOUT"]
+__all__ = [
+    "APP_SERVER",
+    "EXEC",
+    "HOOK",
+    "ROLLOUT",
+    "query_from_exec",
+    "query_from_hook",
+    "transcript_path",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -27,5 +41,17 @@ def _imported(name: str) -> object:
             from .rollout import ROLLOUT  # noqa: PLC0415 - imported when asked for
 
             return ROLLOUT
+        case "APP_SERVER":
+            from .app_server import APP_SERVER  # noqa: PLC0415 - imported when asked for
+
+            return APP_SERVER
+        case "EXEC" | "query_from_exec":
+            from . import exec as exec_  # noqa: PLC0415 - imported when asked for
+
+            return getattr(exec_, name)
+        case "HOOK" | "query_from_hook" | "transcript_path":
+            from . import hook  # noqa: PLC0415 - imported when asked for
+
+            return getattr(hook, name)
         case _:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

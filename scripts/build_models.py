@@ -121,6 +121,9 @@ CODEX_PAST = [
     ("gpt-6.1-sol", "0.160", "0.167"),
     ("gpt-5.4", "0.130", "0.156"),
     ("gpt-5.4-mini", "0.130", "0.151"),
+    ("gpt-5.2", "0.58", "0.146"),
+    ("gpt-5.2-codex", "0.58", "0.121"),  # recorded with 0.120.0, without its warning
+    ("gpt-5.3-codex", "0.58", "0.131"),
     *(
         (slug, "0.58", "0.116")
         for slug in (
@@ -131,9 +134,6 @@ CODEX_PAST = [
             "gpt-5.1-codex",
             "gpt-5.1-codex-max",
             "gpt-5.1-codex-mini",
-            "gpt-5.2",
-            "gpt-5.2-codex",
-            "gpt-5.3-codex",
         )
     ),
 ]

@@ -1,19 +1,21 @@
 """No word of the data leaves: not by an observation, not by its wire form, not by an explanation.
 
-Every text, path and id of every recording of Claude Code gets a sentinel in its place, the same one
-for the same text, and then everything that can be made to speak is made to.
+Every text, path and id of every recording gets a sentinel in its place, the same one for the same
+text, and then everything that can be made to speak is made to.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import define, field
-from claude_sessions import RECORDINGS, usage
+from claude_sessions import usage
+from planting import MARK, holds_mark, sentinel_for
 
 import ctxmeasure as cm
 from ctxmeasure import MissingReason, Observed, Phase, observe, record, registry, render
@@ -43,8 +45,11 @@ KEPT = {
     "compact_result",
     "terminal_reason",
     "stop_reason",
+    "method",
+    "cli_version",
+    "cliVersion",
+    "codexErrorInfo",
 }
-MARK = "SENTINEL"
 
 
 @define
@@ -65,7 +70,7 @@ class Planter:
         return value
 
     def sentinel(self, text: str) -> str:
-        return self.sentinels.setdefault(text, f"/home/{MARK}/{len(self.sentinels):06}")
+        return self.sentinels.setdefault(text, sentinel_for(text, len(self.sentinels)))
 
 
 def told(observation: cm.Observation) -> str:
@@ -83,12 +88,30 @@ def outcome(observation: cm.Observation) -> Any:
 def said_by(source_id: str, data: Any, **asked: Any) -> cm.Observation:
     """Return an observation that says no sentinel in any way."""
     observation = observe(source_id, data, at=LATER, **asked)
-    assert MARK not in told(observation)
+    assert not holds_mark(told(observation))
     return observation
 
 
-TRANSCRIPTS = sorted(path for r in RECORDINGS for path in r.folder.glob("session/**/*.jsonl"))
-STREAMS = sorted(path for r in RECORDINGS for path in r.folder.glob("stream*.jsonl"))
+ROOT = Path(__file__).parent / "recordings"
+TRANSCRIPTS = [
+    *(("claude.transcript", path) for path in sorted(ROOT.glob("claude*/*/session/**/*.jsonl"))),
+    *(("codex.rollout", path) for path in sorted(ROOT.glob("codex*/**/rollout*.jsonl"))),
+]
+STREAMS = [
+    *(("claude.stream", path) for path in sorted(ROOT.glob("claude*/*/stream*.jsonl"))),
+    *(("codex.exec", path) for path in sorted(ROOT.glob("codex*/*/stream*.jsonl"))),
+    *(("codex.exec", path) for path in sorted(ROOT.glob("codex*/exec*.jsonl"))),
+    *(("codex.app_server", path) for path in sorted(ROOT.glob("codex*/appserver*.jsonl"))),
+]
+
+# The keys of the ids that can be asked for, wherever in a row they stand.
+SESSIONS = {"sessionId", "session_id", "thread_id"}
+AGENTS = {"agentId", "parent_thread_id"}
+TURNS = {"promptId", "turn_id"}
+
+
+def named(value: Any) -> str:
+    return f"{value.parts[-2]}-{value.stem[:12]}" if isinstance(value, Path) else str(value)
 
 
 def decoded(path: Path) -> list[dict[str, Any]]:
@@ -99,52 +122,67 @@ def written(rows_: list[Any]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows_)
 
 
-def ids_in(rows: list[dict[str, Any]], key: str) -> list[str | None]:
-    """Return every id under *key*, no id, and one that is not there."""
-    return [None, MARK, *sorted({row[key] for row in rows if row.get(key)})]
+def under(value: Any, keys: set[str]) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, inner in value.items():
+                if name in keys and isinstance(inner, str) and inner:
+                    yield inner
+                yield from under(inner, keys)
+        case list():
+            for inner in value:
+                yield from under(inner, keys)
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: f"{p.parts[-3]}-{p.stem[:10]}")
-def test_no_word_of_a_transcript_leaves(path: Path, tmp_path: Path) -> None:
+def ids_in(rows: list[dict[str, Any]], keys: set[str]) -> list[str | None]:
+    """Return some ids under *keys*, no id, and one that is not there."""
+    return [None, MARK, *sorted({id_ for row in rows for id_ in under(row, keys)})[:8]]
+
+
+@pytest.mark.parametrize(("source_id", "path"), TRANSCRIPTS, ids=named)
+def test_no_word_of_a_transcript_leaves(source_id: str, path: Path, tmp_path: Path) -> None:
     rows = decoded(path)
     planter = Planter()
     planted = tmp_path / f"{MARK}.jsonl"
     planted.write_bytes(written(planter.plant(rows)))
-    for session in ids_in(rows, "sessionId"):
-        for agent in ids_in(rows, "agentId"):
-            for turn in ids_in(rows, "promptId"):
+    for session in ids_in(rows, SESSIONS) + ids_in(rows[:1], {"id"})[2:]:
+        for agent in ids_in(rows, AGENTS):
+            for turn in ids_in(rows, TURNS):
                 ids: dict[str, Any] = {"session_id": session, "agent_id": agent, "turn_id": turn}
                 own = {key: id_ and planter.sentinels.get(id_, id_) for key, id_ in ids.items()}
-                said = said_by("claude.transcript", planted, **own)
+                said = said_by(source_id, planted, **own)
                 for phase in (Phase.ACTIVE, Phase.TERMINAL):
-                    said_by("claude.transcript", planted, phase=phase, **own)
+                    said_by(source_id, planted, phase=phase, **own)
                 if turn is None:  # with a turn, the words of a notice of interruption matter
-                    plain = observe("claude.transcript", path, at=LATER, **ids)
+                    plain = observe(source_id, path, at=LATER, **ids)
                     assert outcome(said) == outcome(plain)
 
 
-@pytest.mark.parametrize("path", STREAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_no_word_of_a_stream_leaves(path: Path) -> None:
+@pytest.mark.parametrize(("source_id", "path"), STREAMS, ids=named)
+def test_no_word_of_a_stream_leaves(source_id: str, path: Path) -> None:
     planted = Planter().plant(decoded(path))
     for session in (None, MARK):
-        heard = cm.Stream("claude.stream", session_id=session)
+        heard = cm.Stream(source_id, session_id=session)
         for row in planted:
             heard.feed(json.dumps(row), at=LATER)
-            assert MARK not in told(heard.latest) + told(heard.peak)
-        assert MARK not in repr((heard, heard.stats)) + told(heard.finish(at=LATER))
-    recorded = said_by("claude.stream", written(planted))
-    assert outcome(recorded) == outcome(observe("claude.stream", path, at=LATER))
+            assert not holds_mark(told(heard.latest) + told(heard.peak))
+        assert not holds_mark(repr((heard, heard.stats)) + told(heard.finish(at=LATER)))
+    recorded = said_by(source_id, written(planted))
+    assert outcome(recorded) == outcome(observe(source_id, path, at=LATER))
 
 
 PAYLOADS = [
     (source_id, payload)
-    for source_id, name in [
-        ("claude.status_line", "statusline.jsonl"),
-        ("claude.hook", "hooks.jsonl"),
+    for source_id, pattern in [
+        ("claude.status_line", "claude*/*/statusline.jsonl"),
+        ("claude.hook", "claude*/*/hooks.jsonl"),
+        ("codex.hook", "codex*/*/hooks.jsonl"),
+        ("codex.hook", "codex*/hooks_*.jsonl"),
+        ("codex.hook", "codex*/*/notify.jsonl"),
+        ("codex.hook", "codex*/notify_*.jsonl"),
     ]
-    for recording in RECORDINGS
-    if (recording.folder / name).exists()
-    for payload in decoded(recording.folder / name)
+    for path in sorted(ROOT.glob(pattern))
+    for payload in decoded(path)
 ]
 # No recording holds one: the answer that formats/claude.md §2 describes.
 CONTEXT_USAGE = {
@@ -170,18 +208,15 @@ def test_no_word_of_a_payload_leaves() -> None:
             assert outcome(said_by(source_id, data)) == outcome(plain)
 
 
-def test_every_source_of_claude_is_looked_at() -> None:
-    looked_at = {"claude.transcript", "claude.stream", *(source_id for source_id, _ in PAYLOADS)}
-    assert looked_at == {id_ for id_ in registry.ids() if id_.startswith("claude.")}
+def test_every_source_is_looked_at() -> None:
+    assert {source_id for source_id, _ in [*TRANSCRIPTS, *STREAMS, *PAYLOADS]} == {*registry.ids()}
 
 
 def test_no_word_leaves_as_a_version_or_a_model() -> None:
     kept = KEPT - {word for word in KEPT if "odel" in word or "version" in word}
-    files = [("claude.transcript", TRANSCRIPTS), ("claude.stream", STREAMS)]
     spoilt = [
         (source_id, written(Planter(kept=kept).plant(decoded(path))))
-        for source_id, paths in files
-        for path in paths
+        for source_id, path in [*TRANSCRIPTS, *STREAMS]
     ]
     spoilt += [(source_id, Planter(kept=kept).plant(payload)) for source_id, payload in PAYLOADS]
     for source_id, data in spoilt:
@@ -191,12 +226,23 @@ def test_no_word_leaves_as_a_version_or_a_model() -> None:
 
 def test_a_planter_finds_what_it_planted() -> None:
     planter = Planter()
-    row = {"type": "user", "sessionId": "a", "list": ["a", {"cwd": "/b", "n": 1, "empty": ""}]}
+    timed = "01a22895-a0b6-75c3-8041-8e922e1c7c1e"
+    row = {
+        "type": "user",
+        "sessionId": "a",
+        "list": ["a", {"cwd": "/b", "n": 1, "empty": ""}],
+        "turn_id": timed,
+        "transcript_path": "/c/rollout-d.jsonl",
+    }
     assert planter.plant(row) == {
         "type": "user",
         "sessionId": f"/home/{MARK}/000000",
         "list": [f"/home/{MARK}/000000", {"cwd": f"/home/{MARK}/000001", "n": 1, "empty": ""}],
+        "turn_id": sentinel_for(timed, 2),
+        "transcript_path": sentinel_for("/c/rollout-d.jsonl", 3),
     }
+    assert sentinel_for(timed, 2).startswith("01a22895-a0b6-7")
+    assert all(map(holds_mark, planter.sentinels.values()))
     leaking = cm.Missing(
         reason=MissingReason.SOURCE_ABSENT,
         provenance=cm.Provenance(adapter="claude", source=planter.sentinel("a")),

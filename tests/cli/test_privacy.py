@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from command_line import CLAUDE, lines, run
+from planting import MARK, holds_mark, sentinel_for
 
 from ctxmeasure import registry
-
-MARK = "SENTINEL"
+from ctxmeasure.source import StreamSource
 
 # The strings that sources decide by. All others are texts, paths, names or ids.
 TELLING = frozenset(
@@ -26,11 +26,13 @@ TELLING = frozenset(
         *("hook_event_name", "source", "entrypoint", "userType"),
         *("timestamp", "version", "claude_code_version"),
         *("model", "modelId", "requestedModel", "canonicalModel", "from_model", "to_model"),
+        *("method", "status", "cli_version", "codexErrorInfo"),
     }
 )
 RECORDED = [
     path
-    for path in sorted(CLAUDE.parent.glob("claude*/*/**/*.jsonl"))
+    for agent in ("claude*/*", "codex*")
+    for path in sorted(CLAUDE.parent.glob(f"{agent}/**/*.jsonl"))
     if not path.name.endswith("-timing.jsonl")
 ]
 
@@ -47,7 +49,7 @@ class Planter:
                 return {self.key(name): self.row(inner, name) for name, inner in value.items()}
             case list():
                 return [self.row(inner, key) for inner in value]
-            case str() if key == "transcript_path":
+            case str() if key == "transcript_path" and "/.claude/" in value:
                 return f"/home/{MARK}/.claude/projects/{MARK}/{self.text(value)}.jsonl"
             case str() if value and key not in TELLING and not value.startswith("claude-"):
                 return self.text(value)
@@ -58,7 +60,7 @@ class Planter:
         return self.text(name) if "/" in name or len(name) == 36 else name
 
     def text(self, value: str) -> str:
-        return self.planted.setdefault(value, f"{MARK}-{len(self.planted):06}")
+        return self.planted.setdefault(value, sentinel_for(value, len(self.planted)))
 
 
 @cache
@@ -70,17 +72,21 @@ def planted(path: Path) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
+IDS = {
+    **dict.fromkeys(("sessionId", "session_id", "thread_id", "thread-id", "threadId"), "session"),
+    **dict.fromkeys(("promptId", "prompt_id", "turn_id", "turn-id", "turnId"), "turn"),
+    **dict.fromkeys(("agentId", "agent_id"), "agent"),
+}
+
+
 def questions(rows: bytes) -> Iterator[list[str]]:
     """Yield questions about *rows*, with their own ids and with others."""
-    found = {
-        key: value
-        for row in lines(rows)
-        for key, value in row.items()
-        if key in {"sessionId", "session_id", "promptId", "prompt_id", "agentId", "agent_id"}
-    }
-    session = found.get("sessionId") or found.get("session_id") or MARK
-    turn = found.get("promptId") or found.get("prompt_id") or MARK
-    agent = found.get("agentId") or found.get("agent_id") or MARK
+    found: dict[str, str] = {}
+    for row in lines(rows):
+        for part in (row, row.get("payload"), row.get("params")):
+            if isinstance(part, dict):
+                found |= {IDS[key]: part[key] for key in IDS.keys() & part.keys() if part[key]}
+    session, turn, agent = (found.get(kind, MARK) for kind in ("session", "turn", "agent"))
     yield []
     yield ["--session", session, "--turn", turn, "--phase", "active"]
     yield ["--session", session, "--agent", agent, "--phase", "terminal"]
@@ -92,22 +98,35 @@ def name(path: Path) -> str:
     return "/".join(path.relative_to(CLAUDE.parent).parts[:2]) + "/" + path.name[:12]
 
 
+KINDS = {
+    "claude": {"hooks": "hook", "statusline": "status_line", "stream": "stream"},
+    "codex": {
+        "stream": "exec",
+        "exec": "exec",
+        "appserver": "app_server",
+        "hooks": "hook",
+        "notify": "hook",
+    },
+}
+FILES = {"claude": "transcript", "codex": "rollout"}
+
+
 def source_of(path: Path) -> str:
-    kinds = {"hooks": "claude.hook", "statusline": "claude.status_line", "stream": "claude.stream"}
-    return kinds.get(path.stem.partition("-")[0], "claude.transcript")
+    agent = path.relative_to(CLAUDE.parent).parts[0].partition("-")[0]
+    kind = path.stem.partition("-")[0].partition("_")[0]
+    return f"{agent}.{KINDS[agent].get(kind, FILES[agent])}"
 
 
 def pieces(path: Path, content: bytes) -> list[bytes]:
     """Return what is read at once: a payload is one line of its recording."""
-    is_log = source_of(path) in {"claude.hook", "claude.status_line"}
+    is_log = source_of(path) in {"claude.hook", "claude.status_line", "codex.hook"}
     return content.splitlines() if is_log else [content]
 
 
 def check(*arguments: str | Path, stdin: bytes | None = None) -> str:
     """Run a command line, see that it tells nothing, and return its standard output."""
     result = run(*arguments, stdin=stdin)
-    assert MARK not in result.stdout
-    assert MARK not in result.stderr
+    assert not holds_mark(result.stdout + result.stderr)
     assert "Traceback" not in result.output
     return result.stdout
 
@@ -150,13 +169,18 @@ def test_the_wrong_source_tells_nothing_either(path: Path) -> None:
         check("observe", source, stdin=planted(path)[: len(planted(path)) // 2])
 
 
+STREAMS = {source.id for source in registry.sources() if isinstance(source, StreamSource)}
+
+
 @pytest.mark.parametrize("form", ["--summary", "--session=another"])
 @pytest.mark.parametrize(
-    "path", [path for path in RECORDED if source_of(path) == "claude.stream"], ids=name
+    "path",
+    [path for path in RECORDED if source_of(path) in STREAMS],
+    ids=name,
 )
 def test_no_stream_is_answered_with_a_part_of_it(path: Path, form: str) -> None:
-    check("stream", "claude.stream", stdin=planted(path))
-    check("stream", "claude.stream", form, stdin=planted(path))
+    check("stream", source_of(path), stdin=planted(path))
+    check("stream", source_of(path), form, stdin=planted(path))
 
 
 def test_a_file_that_is_not_there_is_not_named(tmp_path: Path) -> None:

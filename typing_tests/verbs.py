@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import assert_type
 
 import ctxmeasure as cm
-from ctxmeasure import claude
+from ctxmeasure import claude, codex, render
 
 
 def everything_that_can_be_read_is_accepted() -> None:
@@ -52,6 +52,29 @@ def a_stream_is_fed_and_asked(lines: list[bytes]) -> None:
     assert_type(stream.peak, cm.Observed | cm.Missing)
     assert_type(stream.finish(), cm.Observed | cm.Missing)
     cm.Stream("claude.stream", model="claude-opus-4-6[1m]", limit_tokens=200_000)
+
+
+def a_notification_is_observed_alone_or_in_its_stream(line: bytes) -> None:
+    cm.observe(codex.APP_SERVER, {"method": "turn/started"}, turn_id="…")
+    cm.observe(codex.APP_SERVER, line, turn_id="…")
+    cm.Stream(codex.APP_SERVER).feed(line)
+    cm.Stream(codex.EXEC).feed(line)
+    cm.Stream(codex.HOOK)  # type: ignore[arg-type]
+
+
+def a_pointer_asks_the_rollout(payload: dict[str, object], lines: list[bytes]) -> None:
+    at = datetime.now(UTC)
+    assert_type(codex.query_from_hook(payload, at=at), cm.Query)
+    assert_type(codex.query_from_exec(lines, at=at), cm.Query)
+    path = assert_type(codex.transcript_path(payload), str | None)
+    if path is not None:
+        cm.observe(codex.ROLLOUT, path, query=codex.query_from_hook(payload, at=at))
+    codex.query_from_hook(payload)  # type: ignore[call-arg]
+    codex.query_from_exec("lines", at="now")  # type: ignore[arg-type]
+
+
+def codexs_own_percentage_may_be_none(observation: cm.Observation) -> None:
+    assert_type(render.codex_left_percent(observation), int | None)
 
 
 def a_file_is_no_stream() -> None:

@@ -14,6 +14,12 @@ SESSION = next((CLAUDE / "b-tools" / "session").glob("*.jsonl"))
 STREAM = CLAUDE / "b-tools" / "stream.jsonl"
 STATUS_LINE = (CLAUDE / "h-tui" / "statusline.jsonl").read_bytes().splitlines()[-1]
 BEFORE_THE_FIRST_CALL = (CLAUDE / "h-tui" / "statusline.jsonl").read_bytes().splitlines()[0]
+CODEX = CLAUDE.parent / "codex" / "b-tools"
+ROLLOUT = next(CODEX.glob("session/**/rollout*.jsonl"))
+EXEC = CODEX / "stream.jsonl"
+CODEX_STOP = (CODEX / "hooks.jsonl").read_bytes().splitlines()[-1]
+NOTIFICATIONS = CLAUDE.parent / "codex-versions" / "appserver_v0.171.0_notifications.jsonl"
+UPDATED = NOTIFICATIONS.read_bytes().splitlines()[5]
 UNKNOWN_MODEL = next((CLAUDE / "g-unknown-model" / "session").glob("*.jsonl"))
 PROMPT = next(
     row["promptId"] for row in lines(SESSION.read_bytes()) if row.get("promptId") is not None
@@ -153,6 +159,29 @@ def test_a_recorded_stream_is_replayed() -> None:
     assert lines(run("observe", "claude.stream", STREAM).stdout)[0]["attestation"] == "native"
 
 
+def test_one_notification_of_an_app_server_is_measured_for_its_turn() -> None:
+    turn = json.loads(UPDATED)["params"]["turnId"]
+    asked = ("observe", "codex.app_server", "--turn", turn, "--summary")
+    assert run(*asked, stdin=UPDATED).stdout == "Context: 46% (120K/258K)\n"
+    lone = run("observe", "codex.app_server", stdin=UPDATED)
+    assert lines(lone.stdout)[0]["reason"] == "carried_over"
+    assert lone.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "data", "reason"),
+    [
+        ("codex.exec", EXEC.read_bytes(), "cumulative_only"),
+        ("codex.hook", CODEX_STOP, "usage_not_reported"),
+        ("claude.hook", CODEX_STOP, "source_malformed"),
+    ],
+)
+def test_what_measures_nothing_says_why(source: str, data: bytes, reason: str) -> None:
+    result = run("observe", source, stdin=data)
+    assert lines(result.stdout)[0]["reason"] == reason
+    assert result.exit_code == 3
+
+
 @pytest.mark.parametrize("file", [["-"], []])
 def test_standard_input_is_a_file_too(file: list[str]) -> None:
     result = run("observe", "claude.status_line", *file, "--summary", stdin=STATUS_LINE)
@@ -177,8 +206,13 @@ def test_a_pipe_a_redirected_file_and_a_path_give_the_same_answer() -> None:
         (SESSION.read_bytes(), "claude.transcript"),
         (STREAM.read_bytes(), "claude.stream"),
         (STATUS_LINE, "claude.status_line"),
+        (ROLLOUT.read_bytes(), "codex.rollout"),
+        (NOTIFICATIONS.read_bytes(), "codex.app_server"),
+        (UPDATED, "codex.app_server"),
+        (EXEC.read_bytes(), "codex.exec"),
+        (CODEX_STOP, "codex.hook"),
     ],
-    ids=["transcript", "stream", "status line"],
+    ids=lambda value: value if isinstance(value, str) else f"{len(value)} bytes",
 )
 def test_auto_answers_as_if_the_source_was_named(data: bytes, source: str) -> None:
     at = ("--at", "2026-11-29T19:00:00Z")

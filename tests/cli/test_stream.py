@@ -30,6 +30,22 @@ def test_each_change_is_a_line_and_the_last_one_is_the_end() -> None:
     assert (result.exit_code, result.stderr) == (0, "")
 
 
+CODEX = CLAUDE.parent / "codex-versions"
+NOTIFICATIONS = (CODEX / "appserver_v0.171.0_notifications.jsonl").read_bytes()
+
+
+def test_every_source_of_streams_can_be_followed() -> None:
+    followed = run("stream", "codex.app_server", "--summary", stdin=NOTIFICATIONS)
+    assert followed.stdout == "Context: 4% (18K/475K)\nPeak: 46% (120K/258K)\n"
+    fork = json.loads(NOTIFICATIONS.splitlines()[-4])["params"]["threadId"]
+    asked = ("stream", "codex.app_server", "--session", fork, "--summary")
+    assert run(*asked, stdin=NOTIFICATIONS).stdout.startswith("Context: 6% (16K/258K)\n")
+    sums = (CODEX / "exec_json_v0.171.0_two_runs_cumulative.jsonl").read_bytes()
+    result = run("stream", "codex.exec", stdin=sums)
+    assert [line["reason"] for line in lines(result.stdout)] == ["cumulative_only"]
+    assert result.exit_code == 3
+
+
 def test_a_summary_is_all_that_is_printed_where_it_is_asked_for() -> None:
     result = run("stream", "claude.stream", "--summary", stdin=RECORDED)
     assert result.stdout == "Context: 8% (16K/200K)\nPeak: 8% (16K/200K)\n"

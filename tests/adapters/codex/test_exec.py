@@ -401,6 +401,8 @@ def test_a_wrong_argument_raises_and_names_itself() -> None:
         query_from_exec([{"type": "thread.started"}], at=AT)  # type: ignore[list-item]
     with pytest.raises(TypeError, match="lines"):
         query_from_exec(b"{}", at=AT)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="lines"):
+        query_from_exec('{"type":"thread.started"}', at=AT)
     with pytest.raises(ValueError, match="at"):
         query_from_exec([], at=AT.replace(tzinfo=None))
 

@@ -254,9 +254,12 @@ def query_from_exec(lines: Iterable[bytes | str], *, at: datetime) -> Query:
         at: The moment of the question; aware.
 
     Raises:
-        TypeError: *lines* holds something else than bytes or str, or *at* is no datetime.
+        TypeError: *lines* is one text or holds something else than bytes or str, or *at* is no
+            datetime.
         ValueError: *at* has no time zone.
     """
+    if isinstance(lines, str):  # its characters would be lines
+        raise TypeError("lines: expected several lines")
     thread_id = None
     for line in lines:
         if not isinstance(line, bytes | str):

@@ -107,6 +107,7 @@ class Turn:
         window: The window that is in force by now.
         shows: The last that happened to the meter in it.
         repeats: It shows an older turn's ``info``.
+        may_repeat: It shows an ``info`` that may be older than the window.
         is_over: It has ended, with or without a row that says so.
         ended_at: When, by that row.
     """
@@ -117,6 +118,7 @@ class Turn:
     window: Limit = None
     shows: Reported | Void | None = None
     repeats: bool = False
+    may_repeat: bool = False
     is_over: bool = False
     ended_at: datetime | None = None
 
@@ -341,6 +343,8 @@ class Replay:
         limit = stated_window(info)
         if is_original:
             self._update_window(limit)
+        elif self.turn is not None:
+            self.turn.may_repeat = True
         seen: dict[str, Any] = {"limit": limit, "is_original": is_original}
         match last_request(info):
             case TokenUsage() as usage:
@@ -349,8 +353,8 @@ class Replay:
                 self._estimate(self._void(row, MissingReason.ESTIMATE_ONLY, **seen), tokens)
             case WindowExceeded():
                 self._on_marker(self._void(row, MissingReason.WINDOW_EXCEEDED, **seen), info)
-            case UsageFault(kind):
-                self._stand(self._void(row, MissingReason(kind.value), **seen))
+            case fault:
+                self._stand(self._void(row, MissingReason(fault.kind.value), **seen))
 
     def _on_marker(self, void: Void, info: Mapping[str, Any]) -> None:
         """Tell the marker of an exceeded window from an estimate that keeps the marker's sum."""
@@ -386,7 +390,9 @@ class Replay:
             return
         shown, is_superseded = self.shows, self._held_back is not None
         self._is_answered = False
-        void = self._void(row, reason)
+        # An estimate may lie before the window.
+        is_all = self.is_whole or shown is not None or is_superseded
+        void = self._void(row, reason, is_original=is_all)
         if isinstance(shown, Void) and shown.estimated_tokens is not None and not is_superseded:
             void = evolve(shown, reason=reason, turn_id=void.turn_id, is_original=True)
         self._stand(void)

@@ -17,6 +17,7 @@ from typing import Any
 from attrs import evolve
 
 from ...bounded.budget import KIB
+from ...bounded.fields import text
 from ...bounded.jsonl import Tail
 from ...capability.rows import Version, version_of
 from ...evidence import (
@@ -32,7 +33,7 @@ from ...evidence import (
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import TailSource
-from .replay import Limit, Replay, Reported, Turn, Void, replay
+from .replay import Replay, Reported, Turn, Void, replay
 from .usage_info import DEFAULT_WINDOWS
 
 __all__ = ["ROLLOUT"]
@@ -83,10 +84,9 @@ def _answer(played: Replay, query: Query) -> Evidence | NeedMore:
         return turn
     if turn is None:
         return _shown(played, query, played.shows)
-    found = _shown(played, query, turn.shows, turn)
     if query.phase is Phase.TERMINAL and not turn.is_over:
-        return _unfinished(played, found)
-    return found
+        return _unfinished(played, turn)
+    return _shown(played, query, turn.shows, turn)
 
 
 def _asked_turn(played: Replay, query: Query) -> Turn | Gap | NeedMore | None:
@@ -135,30 +135,22 @@ def _last_turn(played: Replay) -> Turn | NeedMore | None:
     return last
 
 
-def _unfinished(played: Replay, found: Evidence | NeedMore) -> Gap | NeedMore:
+def _unfinished(played: Replay, turn: Turn) -> Gap | NeedMore:
     """Return the gap of a turn that has no end yet, with what it has come to so far."""
-    match found:
-        case NeedMore(fallback):
-            return NeedMore(_unfinished_gap(played, fallback))
-        case _:
-            return _unfinished_gap(played, found)
+    shows = turn.shows
+    gap = _gap(played, MissingReason.TURN_NOT_FINISHED, shows)
+    if shows is None:
+        return NeedMore(gap) if _is_cut_off(played, turn) else gap
+    if not shows.is_original:
+        return NeedMore(gap)
+    gap = evolve(gap, partial=_partial(shows))
+    return NeedMore(gap) if shows.limit is None and _is_cut_off(played, turn) else gap
 
 
-def _unfinished_gap(played: Replay, found: Evidence) -> Gap:
-    gap = _gap(played, MissingReason.TURN_NOT_FINISHED)
-    match found:
-        case TokenPair():
-            return evolve(
-                gap,
-                partial=_known(found.used_tokens, found.limit_tokens, found.measured_at),
-                limit_basis=found.limit_basis,
-            )
-        case UsedTokens():
-            return evolve(gap, partial=_known(found.used_tokens, None, found.measured_at))
-        case Gap():
-            return evolve(gap, partial=found.partial, limit_basis=found.limit_basis)
-        case _:
-            return gap
+def _is_cut_off(played: Replay, turn: Turn | None) -> bool:
+    """Tell whether rows of the turn may lie before the window, or what they repeat."""
+    is_seen_whole = turn is not None and turn.begins_here and not turn.may_repeat
+    return not (played.is_whole or is_seen_whole)
 
 
 # -- what the meter shows ---------------------------------------------------------------------
@@ -187,7 +179,7 @@ def _is_before(measured_at: datetime | None, started_at: datetime | None) -> boo
 def _nothing_shown(played: Replay, turn: Turn | None) -> Gap | NeedMore:
     if turn is None:
         return _missing(played, _why_nothing(played))
-    if not turn.begins_here:
+    if _is_cut_off(played, turn):
         return _missing(played, MissingReason.TURN_NOT_FOUND)
     is_carried = MissingReason.CARRIED_OVER if turn.repeats else MissingReason.TURN_NOT_FOUND
     return _gap(played, is_carried)
@@ -205,18 +197,15 @@ def _why_nothing(played: Replay) -> MissingReason:
 
 def _undated(played: Replay, shows: Reported | Void) -> Gap:
     """Return what a row comes to that may be a repetition of one before the window."""
-    if isinstance(shows, Void):
-        return _void_gap(played, evolve(shows, measured_at=None))
-    known = _known(shows.usage.total_tokens, shows.limit, None)
-    return evolve(_gap(played, MissingReason.BUDGET_EXHAUSTED, shows), partial=known)
+    reason = shows.reason if isinstance(shows, Void) else MissingReason.BUDGET_EXHAUSTED
+    partial = evolve(_partial(shows), measured_at=None)
+    return evolve(_gap(played, reason, shows), partial=partial)
 
 
 def _void_gap(played: Replay, void: Void) -> Gap:
     if void.row.has_duplicate_keys():
         return _gap(played, MissingReason.SOURCE_MALFORMED, void)
-    known = _known(void.estimated_tokens, void.limit, void.measured_at)
-    estimated = void.estimated_tokens is not None
-    return evolve(_gap(played, void.reason, void), partial=evolve(known, estimated=estimated))
+    return evolve(_gap(played, void.reason, void), partial=_partial(void))
 
 
 def _measured(played: Replay, reported: Reported) -> Evidence | NeedMore:
@@ -235,8 +224,8 @@ def _measured(played: Replay, reported: Reported) -> Evidence | NeedMore:
         "identity": reported.identity,
         "turn_ended_at": None if turn is None else turn.ended_at,
     }
-    # What only the beginning of the turn tells: the window of a record, the model.
-    is_cut_off = not (played.is_whole or (turn is not None and turn.begins_here))
+    # The beginning of the turn tells the window of a record and the model.
+    is_cut_off = _is_cut_off(played, turn)
     if reported.limit is None and is_cut_off:
         return NeedMore(_undated(played, reported))
     seen: Evidence
@@ -273,11 +262,14 @@ def _gap(played: Replay, reason: MissingReason, shows: Reported | Void | None = 
     )
 
 
-def _known(used: int | None, limit: Limit, measured_at: datetime | None) -> Partial:
+def _partial(shows: Reported | Void) -> Partial:
+    """Return what is known of the context where nothing is measured."""
+    used = shows.estimated_tokens if isinstance(shows, Void) else shows.usage.total_tokens
     return Partial(
         used_tokens=used,
-        limit_tokens=limit if isinstance(limit, int) else None,
-        measured_at=measured_at,
+        limit_tokens=shows.limit if isinstance(shows.limit, int) else None,
+        measured_at=shows.measured_at,
+        estimated=isinstance(shows, Void) and used is not None,
     )
 
 
@@ -315,7 +307,8 @@ def _default_limits(version: str | None) -> frozenset[int]:
 
 
 def _recognise(row: Mapping[str, Any]) -> bool:
-    return row.keys() >= _ROW_KEYS and row["type"] in _ROW_TYPES and type(row["payload"]) is dict
+    is_row = row.keys() >= _ROW_KEYS and isinstance(row["payload"], dict)
+    return is_row and text(row, "type") in _ROW_TYPES
 
 
 ROLLOUT = TailSource(

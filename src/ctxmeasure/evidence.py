@@ -202,8 +202,8 @@ class UsedTokens(Sample):
         usage: The whole usage of the sample's request, or None when only a count is stated.
         used_tokens: The count as the runtime states it; None to take it from *usage*.
         used_basis: What the runtime's own meter counts.
-        limit_missing: Why there is no limit, where the runtime itself says that it has none: then
-            the model table is not asked for one. None: it may be.
+        limit_missing: Why there is no limit, where the table must not be asked for one: the
+            runtime says that it has none, or is older than the table. None: it may be asked.
     """
 
     usage: TokenUsage | None = None

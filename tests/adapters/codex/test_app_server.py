@@ -30,6 +30,7 @@ from ctxmeasure.adapters.codex.app_server import APP_SERVER
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.stream import Stream
 from ctxmeasure.usage import TokenUsage
 
 FORK = "01a22891-5b88-7b72-b4f5-9def3d359107"
@@ -657,6 +658,14 @@ def test_a_turn_that_has_not_ended_has_no_last_response() -> None:
     assert feed(ended()).used(**asked) == 41_000
 
 
+def test_after_a_turn_without_a_response_an_older_one_is_not_its_last() -> None:
+    feed = Feed()(started(), updated(41_000), ended(), started("turn-2"))
+    assert feed.reason(phase=Phase.TERMINAL) is MissingReason.TURN_NOT_FINISHED
+    feed(updated(41_000, turn="turn-2"), ended("turn-2", "interrupted"))
+    assert feed.reason(phase=Phase.TERMINAL) is MissingReason.CARRIED_OVER
+    assert feed.used(phase=Phase.LATEST) == 41_000
+
+
 def test_a_turn_that_began_later_than_its_sample_is_another() -> None:
     feed = Feed()(started(), updated(41_000))
     assert feed.used(turn_started_at=AT) == 41_000
@@ -888,6 +897,16 @@ def test_no_object_raises(rows: list[dict[str, Any]]) -> None:
             asked = {"phase": phase, "turn_id": turn}
             assert isinstance(feed.evidence(**asked), UsedTokens | Gap)
             assert isinstance(feed.peak(**asked), UsedTokens | Gap)
+
+
+@given(st.data())
+def test_no_line_raises(data: st.DataObject) -> None:
+    heard = Stream(APP_SERVER)
+    for row in data.draw(st.lists(good_rows | any_rows, max_size=6)):
+        line = json.dumps(row).encode()
+        end = data.draw(st.integers(0, len(line)))
+        heard.feed(line[:end] + data.draw(st.binary(max_size=4)) + line[end:], at=AT)
+    assert heard.finish(at=AT) == heard.latest
 
 
 @given(st.lists(st.tuples(good_rows, good_rows | any_rows, st.booleans()), max_size=10))

@@ -534,10 +534,11 @@ def _asked_thread(state: AppServerState, query: Query) -> str | Gap:
 def _of_turn(thread: Thread, query: Query) -> Reading | Gap:
     """Return what *thread* shows of the turn asked for, or of the present."""
     shown = thread.shows
-    if query.turn_id is not None:
-        shown = _of_named_turn(thread, query.turn_id, query.phase)
-    elif isinstance(shown, Reading) and query.phase is Phase.ACTIVE and thread.turn_id is not None:
-        shown = _of_named_turn(thread, thread.turn_id, query.phase)
+    asked = query.turn_id
+    if query.phase is not Phase.LATEST and isinstance(shown, Reading):
+        asked = asked or thread.turn_id
+    if asked is not None:
+        shown = _of_named_turn(thread, asked, query.phase)
     if isinstance(shown, Gap):
         return shown
     if shown.is_replayed:

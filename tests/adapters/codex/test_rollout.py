@@ -729,6 +729,17 @@ def test_an_estimate_after_a_full_meter_keeps_its_sum_and_is_none() -> None:
     assert seen(writer) == "window_exceeded"
 
 
+def test_a_full_meter_after_a_compaction_is_no_estimate() -> None:
+    writer = answered(used=150_500)
+    writer.compact(151_600, 6_866)
+    writer.total = usage(200_000)
+    writer.exceed()  # "leaves" 58,400 tokens, which say nothing
+    found = gap(read(writer.content))
+    assert found.reason is MissingReason.WINDOW_EXCEEDED
+    assert found.partial is not None
+    assert found.partial.used_tokens is None
+
+
 # -- turns --------------------------------------------------------------------------------------
 
 

@@ -285,19 +285,20 @@ class Replay:
             self._on_no_info(row, info)
             return
         sums = (info.get("last_token_usage"), info.get("total_token_usage"))
-        is_known, repeats = self._knows_last_sums, sums == self._last_sums
+        is_known, before = self._knows_last_sums, self._last_sums
         self._last_sums, self._knows_last_sums = sums, True
         record = self._record_of(sums[0])
         if self._is_inherited:
             self.carries_over = True
         elif record is not None:
             self._complete(record, stated_window(info))
-        elif is_known and repeats:
+        elif is_known and sums == before:
             self._on_repetition(sums[0], stated_window(info))
         elif not is_known and self.is_whole:  # a fork may write its parent's info first
             self._carry_over()
         else:
-            self._on_fresh_info(row, info, is_original=is_known)
+            keeps_total = is_known and before is not None and sums[1] == before[1]
+            self._on_fresh_info(row, info, is_original=is_known, keeps_total=keeps_total)
 
     def _on_no_info(self, row: Row, info: object) -> None:
         """Take ``info: null`` into account: Codex's meter is empty (0.77: after a resume too)."""
@@ -338,7 +339,9 @@ class Replay:
         if self.turn is not None:
             self.turn.repeats = True
 
-    def _on_fresh_info(self, row: Row, info: Mapping[str, Any], *, is_original: bool) -> None:
+    def _on_fresh_info(
+        self, row: Row, info: Mapping[str, Any], *, is_original: bool, keeps_total: bool
+    ) -> None:
         self._unmatched = None
         limit = stated_window(info)
         if is_original:
@@ -352,26 +355,20 @@ class Replay:
             case Estimate(tokens):
                 self._estimate(self._void(row, MissingReason.ESTIMATE_ONLY, **seen), tokens)
             case WindowExceeded():
-                self._on_marker(self._void(row, MissingReason.WINDOW_EXCEEDED, **seen), info)
+                void = self._void(row, MissingReason.WINDOW_EXCEEDED, **seen)
+                left = nested(info, "last_token_usage").get("total_tokens")
+                # An estimate leaves the total as it was, the marker's too; the marker sets it.
+                if keeps_total and is_limit(left):
+                    self._estimate(void, left)
+                else:
+                    self._stand(void)
             case fault:
                 self._stand(self._void(row, MissingReason(fault.kind.value), **seen))
 
-    def _on_marker(self, void: Void, info: Mapping[str, Any]) -> None:
-        """Tell the marker of an exceeded window from an estimate that keeps the marker's sum."""
-        tokens = nested(info, "last_token_usage").get("total_tokens")
-        if self._replacement() is not None and is_limit(tokens):
-            self._estimate(void, tokens)
-        else:
-            self._stand(void)
-
-    def _replacement(self) -> MissingReason | None:
-        """Return what has replaced the context without a request since, if anything has."""
-        if isinstance(self.shows, Void) and self.shows.reason in _CONTEXT_REPLACED:
-            return self.shows.reason
-        return None
-
     def _estimate(self, void: Void, tokens: int) -> None:
-        reason = self._replacement() or MissingReason.ESTIMATE_ONLY
+        shown, reason = self.shows, MissingReason.ESTIMATE_ONLY
+        if isinstance(shown, Void) and shown.reason in _CONTEXT_REPLACED:
+            reason = shown.reason
         self._stand(evolve(void, reason=reason, estimated_tokens=tokens))
 
     def on_compacted(self, row: Row, _: Mapping[str, Any]) -> None:

@@ -59,7 +59,7 @@ def last_request(info: Mapping[str, Any]) -> LastRequest:
     """Return what *info* (snake_case, or the app-server's camelCase) says of the last request.
 
     An estimate that follows a `WindowExceeded` without a request in between keeps the marker's
-    total and looks like it: who has seen the first of the two, and a compaction since, knows more.
+    total and looks like it: who has seen the total before it knows more.
     """
     last = info.get("last_token_usage", info.get("last"))
     usage = codex(last)

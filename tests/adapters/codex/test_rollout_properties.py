@@ -1,0 +1,321 @@
+"""What holds for all rollouts: of a model of the meter, of rows of others, and of any garbage."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from attrs import define, field
+from codex_sessions import (
+    PARENT,
+    PARENTS_TURN,
+    ROLLOUTS,
+    Rollout,
+    Seen,
+    Writer,
+    joined,
+    read,
+    shown,
+    turn,
+    usage,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmeasure.evidence import Gap, Phase, TokenPair, UsedTokens
+
+VERSIONS = ["0.115.0", "0.145.0", "0.171.0"]
+
+
+# -- a model of the meter -------------------------------------------------------------------------
+
+
+@define
+class Story:
+    """A rollout that is written by small steps, and what a reader must see of it.
+
+    Attributes:
+        session: Its writer.
+        seen: What a reader must see.
+        turns: What one must see who asks for a turn that is over.
+        is_running: A turn runs.
+    """
+
+    session: Writer
+    seen: Seen = "not_measured_yet"
+    turns: dict[str, Seen] = field(factory=dict)
+    is_running: bool = False
+
+    @property
+    def fresh(self) -> int:
+        """A number of tokens that no row has yet."""
+        return 1_000 + len(self.session.rows)
+
+    def step(self, name: str) -> None:
+        """Write what the step *name* says."""
+        if name in {"start", "rollback"}:
+            getattr(self, name)()
+            return
+        if not self.is_running:
+            self.start()
+        getattr(self, name)()
+
+    def start(self) -> None:  # a turn that is running was killed
+        turn_id = self.session.start()
+        assert turn_id is not None
+        self.turns[turn_id] = "turn_not_found"
+        self.is_running = True
+
+    def _stand(self, seen: Seen) -> None:
+        self.seen = seen
+        assert self.session.turn_id is not None
+        self.turns[self.session.turn_id] = seen
+
+    def _carry_over(self) -> None:
+        assert self.session.turn_id is not None
+        if self.session.last is not None and self.turns[self.session.turn_id] == "turn_not_found":
+            self.turns[self.session.turn_id] = "carried_over"
+
+    def respond(self) -> None:
+        used = self.fresh
+        self.session.respond(used)
+        self._stand(used)
+
+    def call(self) -> None:
+        used = self.fresh
+        self.session.respond(used, calls=True)
+        self._stand(used)
+
+    def repeat(self) -> None:
+        self.session.count()
+        self._carry_over()
+
+    def interrupt(self) -> None:
+        self.repeat()
+        self.session.abort()
+        self.is_running = False
+
+    def end(self) -> None:
+        self.session.end()
+        self.is_running = False
+
+    def compact(self) -> None:
+        self.session.compact(self.fresh, self.fresh + 100_000)
+        self._stand("compacted")
+
+    def fail(self) -> None:
+        self.repeat()
+        before = (self.session.last, self.session.total)
+        self.session.exceed()
+        if (self.session.last, self.session.total) == before:  # nothing tells it from a repetition
+            self._carry_over()
+        else:
+            self._stand("window_exceeded")
+        self.end()
+
+    def rollback(self) -> None:
+        if self.is_running:
+            self.end()
+        self.session.estimate(self.fresh + 100_000)
+        self.session.event("thread_rolled_back", num_turns=1)
+        self.seen = "rewound"
+
+
+STEPS = ["start", "respond", "call", "repeat", "interrupt", "end", "compact", "fail", "rollback"]
+
+
+@given(
+    st.sampled_from(VERSIONS),
+    st.lists(st.sampled_from(STEPS), max_size=12),
+    st.sampled_from([500, 2_000, 10_000]),
+)
+def test_a_reader_sees_where_the_meter_stands_and_what_each_turn_came_to(
+    version: str, steps: list[str], window: int
+) -> None:
+    story = Story(Writer(version))
+    story.session.begin()
+    for name in steps:
+        story.step(name)
+        assert shown(read(story.session.content, window=window)) == story.seen
+    content = story.session.content
+    *over, last = story.turns or {"": ""}
+    for turn_id in over:
+        asked: dict[str, Any] = {"turn_id": turn_id, "phase": Phase.TERMINAL, "window": window}
+        assert shown(read(content, **asked)) == story.turns[turn_id]
+    if story.turns:
+        terminal = shown(read(content, turn_id=last, phase=Phase.TERMINAL, window=window))
+        assert terminal == ("turn_not_finished" if story.is_running else story.turns[last])
+        active = shown(read(content, phase=Phase.ACTIVE, window=window))
+        assert active == (story.turns[last] if story.is_running else "turn_not_found")
+
+
+# -- rows of others -------------------------------------------------------------------------------
+
+
+def foreign(thread_id: str = PARENT) -> list[dict[str, Any]]:
+    """Return rows that name another thread, and rows of kinds that do not matter."""
+    writer = Writer(thread_id=thread_id, turn_id=turn(0xFFFF), last=usage(99_000))
+    writer.record()
+    writer.item("AgentMessage")
+    writer.item("ContextCompaction")
+    writer.record(turn_id=PARENTS_TURN)
+    writer.event("user_message", message="x")
+    writer.row("world_state", {"state": {"token_count": 1}})
+    writer.row("response_item", {"type": "message", "content": '{"type":"token_count"}'})
+    writer.row("unheard_of", {"type": "token_count", "info": None})
+    writer.event("unheard_of", info={"last_token_usage": usage(99_000)})
+    for row in writer.rows:
+        row.pop("ordinal")
+    return writer.rows
+
+
+@given(st.sampled_from(ROLLOUTS), st.data())
+def test_rows_of_another_thread_change_nothing_wherever_they_stand(
+    rollout: Rollout, data: st.DataObject
+) -> None:
+    rows = list(rollout.rows)
+    places = st.tuples(st.integers(1, len(rows)), st.sampled_from(foreign()))
+    for place, row in sorted(data.draw(st.lists(places, max_size=5)), key=lambda p: -p[0]):
+        rows.insert(place, row)
+    assert read(joined(rows)) == read(rollout.content)
+
+
+@given(st.sampled_from(ROLLOUTS), st.integers(1, 5_000), st.binary(max_size=40), st.data())
+def test_what_lies_before_the_window_changes_nothing(
+    rollout: Rollout, window: int, noise: bytes, data: st.DataObject
+) -> None:
+    content = rollout.content
+    head = rollout.ends[1]
+    start = len(content) - window
+    if start <= head + 1:
+        return
+    # Everything between the first row and the window is something else.
+    between = (noise or b"\0").ljust(start - head, b"\n")[: start - head - 1] + b"x"
+    other = content[:head] + between + content[start:]
+    asked: dict[str, Any] = {"window": window, "budget": window + head}
+    if rollout.turns:
+        asked["turn_id"] = data.draw(st.none() | st.sampled_from(rollout.turns))
+    asked["phase"] = data.draw(st.sampled_from(list(Phase)))
+    assert read(other, **asked) == read(content, **asked)
+
+
+# -- garbage --------------------------------------------------------------------------------------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+KINDS = st.sampled_from(
+    [
+        "session_meta",
+        "turn_context",
+        "event_msg",
+        "response_item",
+        "token_usage_record",
+        "compacted",
+    ]
+)
+EVENTS = st.sampled_from(
+    [
+        "token_count",
+        "task_started",
+        "task_complete",
+        "turn_aborted",
+        "agent_message",
+        "item_completed",
+        "thread_rolled_back",
+        "context_compacted",
+        "function_call",
+    ]
+)
+PAYLOADS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": EVENTS,
+        "id": JSON,
+        "thread_id": JSON,
+        "turn_id": JSON | st.just(turn(1)),
+        "model_context_window": JSON,
+        "info": JSON
+        | st.fixed_dictionaries(
+            {},
+            optional={
+                "last_token_usage": JSON | st.just(usage(5_000)),
+                "total_token_usage": JSON | st.just(usage(5_000)),
+                "model_context_window": JSON | st.just(258_400),
+            },
+        ),
+        "usage": JSON | st.just(usage(5_000)),
+        "item": JSON | st.just({"type": "ContextCompaction"}),
+        "source": JSON,
+        "history_base": JSON,
+        "forked_from_id": JSON,
+        "cli_version": JSON,
+    },
+)
+ROWS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": KINDS | JSON,
+        "payload": PAYLOADS | JSON,
+        "timestamp": st.just("2026-11-29T18:00:00.000Z") | JSON,
+        "ordinal": JSON,
+    },
+)
+
+
+@given(st.lists(ROWS, max_size=8), st.integers(1, 600), st.sampled_from(list(Phase)), st.data())
+def test_no_rows_raise(
+    rows: list[dict[str, Any]], window: int, phase: Phase, data: st.DataObject
+) -> None:
+    content = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    asked: dict[str, Any] = {"window": window, "phase": phase}
+    asked["turn_id"] = data.draw(st.none() | st.just(turn(1)) | st.text(min_size=1, max_size=3))
+    asked["session_id"] = data.draw(st.none() | st.text(min_size=1, max_size=3))
+    found = read(content, **asked)
+    if isinstance(found, UsedTokens):  # the only count that was written
+        assert found.used_tokens == 5_000
+    else:
+        assert isinstance(found, Gap)
+
+
+@given(st.binary(max_size=300), st.integers(1, 400))
+def test_no_bytes_raise(content: bytes, window: int) -> None:
+    if content.startswith(b"\x28\xb5\x2f\xfd"):
+        return
+    assert isinstance(read(content, window=window), Gap)
+
+
+WRONG = [None, True, -1, 1.5, "1", "", [], [1], {}, {"x": 1}]
+
+
+@st.composite
+def spoilt(draw: st.DrawFn) -> tuple[Rollout, bytes]:
+    """Draw a recording with one value of one row replaced by one of a wrong type."""
+    rollout = draw(st.sampled_from([r for r in ROLLOUTS if len(r.content) < 70_000]))
+    index = draw(st.integers(0, len(rollout.rows) - 1))
+    row = json.loads(json.dumps(rollout.rows[index]))
+    place: Any = row
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = draw(st.sampled_from(keys))
+        below = place[key]
+        if not isinstance(below, dict | list) or not below or draw(st.booleans()):
+            place[key] = draw(st.sampled_from(WRONG))
+            break
+        place = below
+    return rollout, joined([*rollout.rows[:index], row, *rollout.rows[index + 1 :]])
+
+
+@given(spoilt(), st.sampled_from(list(Phase)))
+def test_no_wrong_type_makes_a_number_up(read_of: tuple[Rollout, bytes], phase: Phase) -> None:
+    rollout, content = read_of
+    found = read(content, phase=phase)
+    true = {shown(read(rollout.first(count))) for count in range(len(rollout.rows) + 1)}
+    if isinstance(found, UsedTokens):
+        assert found.used_tokens in true
+    if isinstance(found, TokenPair):
+        assert found.limit_tokens in {258_400, 272_000, 475_000}

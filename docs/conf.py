@@ -39,7 +39,7 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 
 # No network at build time, so what is not ours has no target; nor has a type variable.
-nitpick_ignore_regex = [("py:.*", r"(?!ctxmeasure\.).*"), ("py:class", r".*\.StateT")]
+nitpick_ignore_regex = [("py:.*", r"(?!ctxmeasure\.).*"), ("py:class", r".*\.(StateT|PathT)")]
 
 
 def describe(_: Sphinx, what: str, name: str, *rest: object) -> None:

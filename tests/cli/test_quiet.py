@@ -60,7 +60,8 @@ def test_the_message_names_the_option(option: str) -> None:
 
 def test_the_message_lists_what_can_be_chosen_from() -> None:
     assert "auto or one of claude.transcript, claude.stream" in run("observe", TYPED).stderr
-    assert "expected one of claude.stream, codex.app_server, codex.exec\n" in run("stream", TYPED).stderr
+    streams = "claude.stream, codex.app_server, codex.exec"
+    assert f"expected one of {streams}\n" in run("stream", TYPED).stderr
     assert "observe, stream, sources, models" in run(TYPED).stderr
 
 

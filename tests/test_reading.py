@@ -554,6 +554,7 @@ NO_SESSION = {
     "claude.status_line": {MissingReason.SOURCE_MALFORMED},
     "claude.context_usage": {MissingReason.SOURCE_MALFORMED},
     "claude.hook": {MissingReason.SOURCE_MALFORMED},
+    "codex.rollout": {MissingReason.SOURCE_MALFORMED, MissingReason.SESSION_NOT_FOUND},
 }
 
 

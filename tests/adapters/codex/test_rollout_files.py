@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxmeasure.adapters.codex.rollout_files import rollouts_in_force, thread_of_rollout
+from ctxmeasure.adapters.codex import rollouts_in_force, thread_of_rollout
 
 THREAD = "01a22891-5013-7873-a3e8-d65d5b29e7f2"
 OTHER = "01a22892-c251-7f72-8905-0593516c78f1"

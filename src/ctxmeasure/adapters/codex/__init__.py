@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .hook import query_from_hook as query_from_hook
     from .hook import transcript_path as transcript_path
     from .rollout import ROLLOUT as ROLLOUT
+    from .rollout_files import rollouts_in_force as rollouts_in_force
+    from .rollout_files import thread_of_rollout as thread_of_rollout
 
 __all__ = [
     "APP_SERVER",
@@ -25,6 +27,8 @@ __all__ = [
     "ROLLOUT",
     "query_from_exec",
     "query_from_hook",
+    "rollouts_in_force",
+    "thread_of_rollout",
     "transcript_path",
 ]
 
@@ -53,5 +57,9 @@ def _imported(name: str) -> object:
             from . import hook  # noqa: PLC0415 - imported when asked for
 
             return getattr(hook, name)
+        case "rollouts_in_force" | "thread_of_rollout":
+            from . import rollout_files  # noqa: PLC0415 - imported when asked for
+
+            return getattr(rollout_files, name)
         case _:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

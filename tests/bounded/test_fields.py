@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxmeasure.bounded.fields import instant, is_count, is_limit, nested, text
 
@@ -43,3 +45,9 @@ def test_a_moment_needs_a_time_zone_and_a_place_in_the_calendar() -> None:
     assert instant("2026-11-29T13:00:00+01:00") == noon
     for written in ("2026-11-29T12:00:00", "0001-01-01T00:00:00+23:00", "noon", "", None, 1):
         assert instant(written) is None
+
+
+@given(st.text())
+def test_any_text_is_a_moment_in_utc_or_none(written: str) -> None:
+    moment = instant(written)
+    assert moment is None or moment.tzinfo is UTC

@@ -1,36 +1,14 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ctxmeasure
 from ctxmeasure.adapters import claude
-from ctxmeasure.adapters.claude.rows import instant, model_ref, release, same_model
+from ctxmeasure.adapters.claude.rows import model_ref, release, same_model
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.registry import find
-
-
-def test_a_moment_is_read_in_utc() -> None:
-    moment = datetime(2026, 11, 29, 18, 28, 23, 872_000, tzinfo=UTC)
-    assert instant("2026-11-29T18:28:23.872Z") == moment
-    assert instant("2026-11-29T19:28:23.872+01:00") == moment
-
-
-@pytest.mark.parametrize(
-    "text",
-    [None, 5, "", "yesterday", "2026-11-29T18:28:23", "0001-01-01T00:00:00+14:00", ["x"]],
-)
-def test_what_is_no_moment_with_a_zone_is_none(text: object) -> None:
-    assert instant(text) is None
-
-
-@given(st.text())
-def test_any_text_is_a_moment_or_none(text: str) -> None:
-    moment = instant(text)
-    assert moment is None or moment.tzinfo is UTC
 
 
 def test_a_version_compares_by_its_numbers() -> None:

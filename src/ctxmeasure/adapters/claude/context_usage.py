@@ -17,11 +17,12 @@ from typing import Any
 
 from attrs import evolve
 
+from ...bounded.fields import is_limit
 from ...evidence import Channel, Evidence, Gap, Origin, Query, TokenPair, UsedTokens
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import PayloadSource
 from ...usage import TokenUsage, UsageFaultKind, anthropic
-from .payload import estimate, identity, is_limit, session_gap, turn_gap
+from .payload import estimate, identity, session_gap, turn_gap
 from .rows import DEFAULT_WINDOWS, model_ref
 
 __all__ = ["CONTEXT_USAGE"]

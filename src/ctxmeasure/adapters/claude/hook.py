@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ...bounded.fields import is_count, text
 from ...capability.model import ModelRef
 from ...evidence import Channel, Evidence, Gap, Origin, Phase, Query, UsedTokens
 from ...observation import MissingReason, UsedBasis
 from ...source import PayloadSource
-from .payload import identity, is_count, session_gap, text, turn_gap
+from .payload import identity, session_gap, turn_gap
 from .rows import model_ref
 
 __all__ = ["HOOK", "query_from_hook", "transcript_path"]

@@ -8,28 +8,13 @@ the moment they are received.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
+from ...bounded.fields import is_count, is_limit, text
 from ...evidence import Gap, Phase, Query
 from ...observation import MissingReason, Partial
 
-__all__ = ["estimate", "identity", "is_count", "is_limit", "session_gap", "text", "turn_gap"]
-
-
-def is_count(value: object) -> TypeGuard[int]:
-    """Tell whether *value* is a strict whole number of at least 0 (no bool, float or string)."""
-    return type(value) is int and value >= 0
-
-
-def is_limit(value: object) -> TypeGuard[int]:
-    """Tell whether *value* is a strict whole number of at least 1."""
-    return is_count(value) and value > 0
-
-
-def text(payload: Mapping[str, Any], key: str) -> str | None:
-    """Return the non-empty string under *key*, or None."""
-    value = payload.get(key)
-    return value if isinstance(value, str) and value else None
+__all__ = ["estimate", "identity", "session_gap", "turn_gap"]
 
 
 def session_gap(payload: Mapping[str, Any], query: Query) -> Gap | None:

@@ -1,4 +1,4 @@
-"""What all sources of Claude Code share: how it writes moments, versions and model names.
+"""What all sources of Claude Code share: how it writes versions and model names.
 
 The session's own model string (``requestedModel`` of a row, ``model`` of ``system/init``) keeps the
 long-context marker ``[1m]``; the API's echo in ``message.model`` never has it. The prefix of a
@@ -7,15 +7,12 @@ long-context marker ``[1m]``; the API's echo in ``message.model`` never has it. 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from ...capability.ids import ParsedId, parse
 from ...capability.model import ModelRef
 
 __all__ = [
     "DEFAULT_WINDOWS",
     "SYNTHETIC_MODEL",
-    "instant",
     "misstates_window",
     "model_ref",
     "release",
@@ -34,17 +31,6 @@ DEFAULT_WINDOWS = frozenset({200_000, 1_000_000})
 _STATES_WINDOWS_RIGHT = (2, 1, 290)
 
 _PLATFORMS = {"msg_01": "first_party", "msg_bdrk_": "bedrock", "msg_vrtx_": "vertex"}
-
-
-def instant(text: object) -> datetime | None:
-    """Return the moment that *text* (ISO 8601 with a time zone) names, in UTC, or None."""
-    if not isinstance(text, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        return None if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def release(version: object) -> tuple[int, int, int] | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from ...bounded.fields import is_count, is_limit, text
 from ...evidence import (
     Channel,
     Claim,
@@ -31,7 +32,7 @@ from ...evidence import (
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import PayloadSource
 from ...usage import TokenUsage, UsageFault, UsageFaultKind, anthropic
-from .payload import estimate, identity, is_count, is_limit, session_gap, text, turn_gap
+from .payload import estimate, identity, session_gap, turn_gap
 from .rows import DEFAULT_WINDOWS, misstates_window, model_ref, release
 
 __all__ = ["STATUS_LINE"]

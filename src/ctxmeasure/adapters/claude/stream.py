@@ -18,16 +18,15 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from ...bounded.fields import instant, is_limit, text
 from ...capability.model import ModelRef
 from ...evidence import Channel, Evidence, Gap, Origin, Phase, Query, TokenPair, UsedTokens
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import StreamSource
 from ...usage import TokenUsage, Usage, UsageFault, anthropic
-from .payload import is_limit, text
 from .rows import (
     DEFAULT_WINDOWS,
     SYNTHETIC_MODEL,
-    instant,
     misstates_window,
     model_ref,
     same_model,

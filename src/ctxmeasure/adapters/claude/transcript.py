@@ -20,14 +20,14 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from ...bounded.fields import instant, is_count, text
 from ...bounded.jsonl import Row, Tail
 from ...capability.model import ModelRef
 from ...evidence import Channel, Evidence, Gap, NeedMore, Origin, Phase, Query, UsedTokens
 from ...observation import MissingReason, Partial, UsedBasis
 from ...source import TailSource
 from ...usage import UsageFault, anthropic
-from .payload import is_count, text
-from .rows import SYNTHETIC_MODEL, instant, model_ref, release, same_model
+from .rows import SYNTHETIC_MODEL, model_ref, release, same_model
 
 __all__ = ["TRANSCRIPT"]
 

@@ -317,7 +317,7 @@ def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> N
     writer.count()
     writer.message()
     assert read(writer.content, window=2_000) == original
-    short = gap(read(writer.content, window=2_000, budget=2_000))
+    short = gap(read(writer.content, window=2_000, budget=3_000))
     assert short.reason is MissingReason.BUDGET_EXHAUSTED
     assert short.partial == Partial(used_tokens=14_100, limit_tokens=WINDOW)
 
@@ -561,7 +561,7 @@ def test_a_compaction_whose_row_lies_before_the_window_is_told_by_its_item() -> 
     writer.row("compacted", {"message": "x" * 5_000})
     writer.estimate(6_866)
     writer.item("ContextCompaction")
-    short = gap(read(writer.content, window=1_500, budget=1_500))
+    short = gap(read(writer.content, window=1_500, budget=2_500))
     assert short.reason is MissingReason.COMPACTED
     assert short.partial is not None
     assert short.partial.used_tokens == 6_866
@@ -574,7 +574,7 @@ def test_a_compaction_whose_estimate_lies_before_the_window_asks_for_more() -> N
     found = gap(read(writer.content, window=item)).partial
     assert found is not None
     assert found.used_tokens == 6_866
-    short = gap(read(writer.content, window=item, budget=item))
+    short = gap(read(writer.content, window=item, budget=item + 1_000))
     assert short.reason is MissingReason.COMPACTED
     assert short.partial is not None
     assert short.partial.used_tokens is None
@@ -820,7 +820,7 @@ def test_an_unfinished_turn_that_began_before_the_window_asks_for_more() -> None
     writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
     asked: dict[str, Any] = {"turn_id": writer.turn_id, "phase": Phase.TERMINAL}
     writer.context()
-    assert shown(read(writer.content, window=2_000, budget=2_000, **asked)) == "turn_not_finished"
+    assert shown(read(writer.content, window=2_000, budget=3_000, **asked)) == "turn_not_finished"
     found = gap(read(writer.content, window=2_000, **asked))
     assert found.partial is not None
     assert found.partial.used_tokens == 14_100
@@ -1077,6 +1077,16 @@ def test_a_forks_window_that_names_no_turn_asks_for_more() -> None:
     assert shown(read(writer.content, window=2_000)) == 63_100
     writer.end()  # names the turn as its own
     assert shown(read(writer.content, **short)) == 63_100
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_file_whose_first_row_is_not_read_may_be_a_forks(phase: Phase) -> None:
+    writer = forked("0.130.0")
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.respond(61_900)
+    assert shown(read(writer.content, window=2_000, budget=2_000, phase=phase)) == (
+        "budget_exhausted"
+    )
 
 
 def test_a_fork_without_turn_ids_cannot_tell_its_own_rows() -> None:

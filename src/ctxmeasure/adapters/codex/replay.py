@@ -43,6 +43,7 @@ _NEEDLES = (
     b'"compacted"',
     b'"session_meta"',
 )
+_RECORD = "token_usage_record"
 _CONTEXT_REPLACED = (MissingReason.COMPACTED, MissingReason.REWOUND)
 
 
@@ -133,7 +134,6 @@ class Replay:
         shows: The last that happened to the meter.
         turn: The turn that is running, or None.
         turns: The thread's own turns by id, in order.
-        recorded_thread_id: The thread that the last record names.
         lacks_turn_ids: A ``turn_context`` names no turn (up to 0.98).
         carries_over: Numbers of a parent or of an earlier state were seen.
     """
@@ -143,7 +143,6 @@ class Replay:
     shows: Reported | Void | None = None
     turn: Turn | None = None
     turns: dict[str, Turn] = field(factory=dict, repr=False)
-    recorded_thread_id: str | None = field(default=None, repr=False)
     lacks_turn_ids: bool = False
     carries_over: bool = False
     # Between rows: what waits for an output or for its token_count, and what the next row repeats.
@@ -259,7 +258,6 @@ class Replay:
             return
         if not self._claims(turn_id):
             return
-        self.recorded_thread_id = thread_id
         usage = codex(payload.get("usage"))
         if isinstance(usage, UsageFault):
             self._unmatched = None
@@ -458,7 +456,7 @@ _ROWS: dict[str, _Step] = {
     "session_meta": Replay.on_session_meta,
     "turn_context": Replay.on_turn_context,
     "response_item": Replay.on_response_item,
-    "token_usage_record": Replay.on_record,
+    _RECORD: Replay.on_record,
     "compacted": Replay.on_compacted,
 }
 _EVENTS: dict[str, _Step] = {
@@ -479,14 +477,34 @@ def replay(tail: Tail) -> Replay:
     """Play all rows of the window, the oldest first."""
     rows = [*tail.rows(*_NEEDLES)]
     rows.reverse()
-    first = tail.first_row()
-    thread = Thread.begun_by(None if first is None else first.value)
+    thread = _thread(tail, rows)
     played = Replay(thread, is_whole=not tail.truncated)
     if tail.truncated:
         played.begin_within(_turn_cut_off(rows, thread))
     for row in rows:
         played.play(row)
     return played
+
+
+def _thread(tail: Tail, rows: list[Row]) -> Thread:
+    """Return the file's thread; where its first row does not tell the id, a record may.
+
+    While the first row is unread it can be a fork's, so no row is taken for the thread's own before
+    one names a turn that is.
+    """
+    first = tail.first_row()
+    thread = Thread.begun_by(None if first is None else first.value)
+    if thread.id is not None:
+        return thread
+    is_unread = first is None and tail.truncated
+    return evolve(thread, id=_recorded_thread_id(rows), is_offspring=is_unread)
+
+
+def _recorded_thread_id(rows: list[Row]) -> str | None:
+    for row in reversed(rows):
+        if row.value.get("type") == _RECORD:
+            return text(nested(row.value, "payload"), "thread_id")
+    return None
 
 
 def _turn_cut_off(rows: Iterable[Row], thread: Thread) -> str | None:

@@ -62,8 +62,6 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
 def _thread_gap(played: Replay, query: Query) -> Gap | NeedMore | None:
     """Return the gap if the file is not known to be of the thread that *query* asks for."""
     thread = played.thread
-    if thread.id is None:
-        thread = evolve(thread, id=played.recorded_thread_id)
     if query.session_id is None and query.agent_id is None:
         return None
     if thread.id is None:

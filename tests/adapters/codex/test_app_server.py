@@ -184,7 +184,7 @@ def test_every_recorded_line_is_relevant(separators: tuple[str, str]) -> None:
 
 
 def test_issue_neosh_115_the_lifetime_sum_is_not_the_context() -> None:
-    feed = Feed()(started(), updated(180_000, 950_000, clock=AT))
+    feed = Feed()(answer(), started(), updated(180_000, 950_000, clock=AT))
     assert feed.used() == 180_000
     assert feed(compaction(), updated(12_000, 962_000)).used() == 12_000
 
@@ -373,8 +373,51 @@ def test_a_second_report_that_is_another_is_of_now_whatever_was_not_seen() -> No
 def test_without_a_clock_the_first_report_of_an_older_thread_may_be_a_repeat() -> None:
     resumed = updated(41_000, 90_000)
     assert Feed()(started(), resumed).reason() is MissingReason.CARRIED_OVER
-    assert Feed()(started(), {**resumed, "emittedAtMs": 1_795_976_941_732}).used() == 41_000
+    with_clock = updated(41_000, 90_000, clock=AT)
+    assert Feed()(answer(), started(), with_clock).used() == 41_000
+    assert Feed()(begun(), started(), with_clock).used() == 41_000
     assert Feed()(started(), updated(41_000, 41_000)).used() == 41_000
+
+
+@pytest.mark.parametrize("start", range(len(NOTIFICATIONS)))
+def test_who_joins_in_anywhere_sees_what_the_others_see_or_nothing(start: int) -> None:
+    joined = Feed()
+    for position, (row, whole) in enumerate(shown()):
+        if position >= start:
+            joined(row)
+        for phase in (Phase.ACTIVE, Phase.LATEST):
+            for thread_id in (THREAD, FORK):
+                seen = joined.evidence(session_id=thread_id, phase=phase)
+                if isinstance(seen, TokenPair):
+                    expected = pair(whole, session_id=thread_id, phase=phase)
+                    assert (seen.usage, seen.limit_tokens) == (
+                        expected.usage,
+                        expected.limit_tokens,
+                    )
+                    assert seen.measured_at == expected.measured_at
+
+
+def test_who_joins_in_knows_a_turns_only_report_when_the_turn_is_complete() -> None:
+    first = updated(41_000, 90_000, clock=AT)
+    for rows in ([started(), first], [first]):
+        assert Feed()(*rows).reason() is MissingReason.CARRIED_OVER
+        assert Feed()(*rows, ended()).used(turn_id="turn-1", phase=Phase.TERMINAL) == 41_000
+        for other in (ended(status="interrupted"), ended("turn-2")):
+            assert Feed()(*rows, other).reason() is MissingReason.CARRIED_OVER
+
+
+def test_who_joins_in_before_a_compaction_sees_no_request_of_its_own() -> None:
+    feed = Feed()(started(), updated(41_000, 90_000, clock=AT))
+    feed(updated(42_000, 132_000, clock=AT))
+    assert feed.reason() is MissingReason.CARRIED_OVER
+    assert Feed(feed.state, feed.now)(ended()).used() == 42_000
+    assert Feed(feed.state, feed.now)(updated(43_000, 175_000, clock=AT)).used() == 43_000
+    assert feed(estimated(9_000, 132_000, clock=AT)).reason() is MissingReason.COMPACTED
+
+
+def test_an_answer_that_names_no_model_loads_no_thread() -> None:
+    feed = Feed()(answer(None), started(), updated(41_000, 90_000, clock=AT))
+    assert feed.reason() is MissingReason.CARRIED_OVER
 
 
 def test_an_estimate_that_was_loaded_has_no_time() -> None:

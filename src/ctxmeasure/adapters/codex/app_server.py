@@ -124,6 +124,7 @@ class Thread:
 
     Attributes:
         is_agent: It is a sub-agent's.
+        is_loaded: It was seen how it was begun or loaded, which repeats its last report at once.
         version: The version of Codex that began it, as stated, or None.
         model: The model in force, or None where none was named.
         next_model: The model that the next turn begins with, or None.
@@ -131,13 +132,14 @@ class Thread:
         turns: The turns that were seen, by id.
         shows: What is shown of the present.
         reported: The last report: its request, both totals and the window, to know it again.
-        held: A reading that may be a compaction's own, until what follows tells.
+        held: A reading that may be a compaction's own, or a repeat, until what follows tells.
         awaits_compaction: The last report was sent again as it is sent before a compaction.
         is_compacting: A compaction runs: what is reported meanwhile is its own request.
         peak: The fullest reading, or None.
     """
 
     is_agent: bool = False
+    is_loaded: bool = False
     version: str | None = None
     model: ModelRef | None = None
     next_model: ModelRef | None = None
@@ -227,9 +229,10 @@ def _take_usage(thread: Thread, notice: _Notice) -> Thread:
     reported = (request, last, lifetime, window)
     if reported == thread.reported:
         return _take_repeat(thread, notice)
-    is_own = notice.turn_id in thread.turns and (notice.has_clock or last == lifetime)
-    # The first report of a thread can be an older one that was loaded with it. Without a clock it
-    # may be of a version that repeats the last one before every request, but its first.
+    is_known = notice.has_clock and thread.is_loaded
+    is_own = notice.turn_id in thread.turns and (is_known or last == lifetime)
+    # The first report of a thread can be an older one: loaded with it, or repeated where we join
+    # in. Without a clock it may be of a version that repeats the last one before every request.
     is_replayed = thread.reported is None and not is_own
     turn_id = None if is_replayed else notice.turn_id
     measured_at = None if is_replayed else notice.at
@@ -246,7 +249,7 @@ def _take_usage(thread: Thread, notice: _Notice) -> Thread:
                 model=thread.model,
                 is_replayed=is_replayed,
             )
-            return _take_reading(thread, reading)
+            return _take_reading(thread, reading, has_clock=notice.has_clock)
         case Estimate(used):
             known = Partial(
                 used_tokens=used, limit_tokens=limit, measured_at=measured_at, estimated=True
@@ -275,12 +278,13 @@ def _take_repeat(thread: Thread, notice: _Notice) -> Thread:
     return thread
 
 
-def _take_reading(thread: Thread, reading: Reading) -> Thread:
+def _take_reading(thread: Thread, reading: Reading, *, has_clock: bool) -> Thread:
     if reading.is_replayed:
-        return evolve(thread, shows=reading)
+        held = reading if has_clock else None
+        return evolve(thread, shows=reading, held=held, awaits_compaction=has_clock)
     if thread.is_compacting:
         return thread
-    if thread.awaits_compaction and thread.held is None:
+    if thread.awaits_compaction and (thread.held is None or thread.held.is_replayed):
         return evolve(thread, held=reading)
     return thread.showing(reading, reading.turn_id)
 
@@ -315,9 +319,10 @@ def _take_turn_started(thread: Thread, notice: _Notice) -> Thread:
 
 def _take_turn_ended(thread: Thread, notice: _Notice) -> Thread:
     """End a turn. A reading that was held and that no compaction followed was a response's."""
-    turn = nested(notice.body, "turn")
-    if thread.held is not None and text(turn, "status") == "completed":
-        thread = thread.showing(thread.held, thread.held.turn_id)
+    turn, held = nested(notice.body, "turn"), thread.held
+    is_its = held is not None and held.turn_id == notice.turn_id
+    if held is not None and is_its and text(turn, "status") == "completed":
+        thread = thread.showing(evolve(held, is_replayed=False), held.turn_id)
     thread = _take_error(thread, evolve(notice, body=turn)).settled()
     if notice.turn_id is None:
         return thread
@@ -371,6 +376,13 @@ def _take_settings(thread: Thread, notice: _Notice) -> Thread:
     return thread if before is None else _of_another_model(thread)
 
 
+def _take_loaded(thread: Thread, notice: _Notice) -> Thread:
+    """Take what the answer to ``thread/start``, ``resume`` or ``fork`` says: the model."""
+    if model_ref(notice.body.get("model")) is None:  # to another request about the thread
+        return thread
+    return _take_settings(evolve(thread, is_loaded=True), notice)
+
+
 def _take_rerouted(thread: Thread, notice: _Notice) -> Thread:
     """Take the model that the running turn's requests are sent to instead."""
     model = model_ref(notice.body.get("toModel"))
@@ -393,6 +405,7 @@ def _take_thread(thread: Thread, notice: _Notice) -> Thread:
     return evolve(
         thread,
         is_agent=thread.is_agent or text(begun, "parentThreadId") is not None,
+        is_loaded=True,
         version=text(begun, "cliVersion"),
     )
 
@@ -451,11 +464,10 @@ def _step(state: AppServerState, row: Mapping[str, Any], query: Query) -> AppSer
 def _step_response(
     state: AppServerState, result: Mapping[str, Any], at: datetime
 ) -> AppServerState:
-    """Take what the answer to ``thread/start``, ``resume`` or ``fork`` says: the model."""
     thread_id = text(nested(result, "thread"), "id")
     if thread_id is None:
         return state
-    return _taken(state, thread_id, _take_settings, _Notice(result, None, at, has_clock=False))
+    return _taken(state, thread_id, _take_loaded, _Notice(result, None, at, has_clock=False))
 
 
 def _step_event(state: AppServerState, params: Mapping[str, Any], at: datetime) -> AppServerState:

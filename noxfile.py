@@ -35,7 +35,10 @@ def typing(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests; every line and branch of the package has to be covered."""
     session.install("-e", ".[test]")
-    session.run("pytest", "--numprocesses=auto", "--cov", *session.posargs)
+    # Few random inputs: what is covered must not hang on how many are tried.
+    session.run(
+        "pytest", "--numprocesses=auto", "--cov", "--hypothesis-profile=brief", *session.posargs
+    )
 
 
 @nox.session

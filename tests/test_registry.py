@@ -14,7 +14,7 @@ from judging import AT, pair
 
 import ctxmeasure as cm
 from ctxmeasure import registry
-from ctxmeasure.adapters import claude
+from ctxmeasure.adapters import claude, cursor
 from ctxmeasure.evidence import Channel, Origin
 from ctxmeasure.source import PayloadSource, StreamSource, TailSource
 
@@ -52,6 +52,8 @@ BUILT_IN = {
     "claude.status_line": claude.STATUS_LINE,
     "claude.context_usage": claude.CONTEXT_USAGE,
     "claude.hook": claude.HOOK,
+    "cursor.hook": cursor.HOOK,
+    "cursor.status_line": cursor.STATUS_LINE,
 }
 
 

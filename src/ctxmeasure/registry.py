@@ -22,6 +22,8 @@ _BUILT_IN = {
     "claude.status_line": ("claude.status_line", "STATUS_LINE"),
     "claude.context_usage": ("claude.context_usage", "CONTEXT_USAGE"),
     "claude.hook": ("claude.hook", "HOOK"),
+    "cursor.hook": ("cursor.hook", "HOOK"),
+    "cursor.status_line": ("cursor.status_line", "STATUS_LINE"),
 }
 
 

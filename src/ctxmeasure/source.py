@@ -1,6 +1,6 @@
 """What an adapter declares: a `Source` record with the pure functions that read its format.
 
-A source is one of three kinds, by what it reads. A contributor's adapter imports this room,
+A source is one of four kinds, by what it reads. A contributor's adapter imports this room,
 `evidence` and the floors below, and nothing else of ours. May not import `assess`: an adapter
 decides nothing.
 """
@@ -8,14 +8,15 @@ decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
 from .bounded.jsonl import Tail
-from .evidence import Evidence, NeedMore, Origin, Query
+from .bounded.keys import KeyValues
+from .evidence import Evidence, NeedKeys, NeedMore, Origin, Query
 
-__all__ = ["PayloadSource", "Recogniser", "Source", "StreamSource", "TailSource"]
+__all__ = ["PayloadSource", "Recogniser", "Source", "StoreSource", "StreamSource", "TailSource"]
 
 StateT = TypeVar("StateT")
 
@@ -106,5 +107,26 @@ class StreamSource(Generic[StateT]):
         return self.origin.source
 
 
-Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any]
+@frozen(kw_only=True)
+class StoreSource:
+    """An SQLite database, read by exact keys.
+
+    Attributes:
+        origin: Id, method and channel.
+        about: One line on what the source is.
+        extract: From the values read so far to evidence; `NeedKeys` asks for more of them.
+    """
+
+    origin: Origin
+    about: str
+    extract: Callable[[KeyValues, Query], Evidence | NeedKeys] = field(repr=False)
+    recognise: ClassVar[None] = None  # what is recognised are rows and payloads
+
+    @property
+    def id(self) -> str:
+        """The source's id, such as ``cursor.chat_store``."""
+        return self.origin.source
+
+
+Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any] | StoreSource
 """A source of readings."""

@@ -74,8 +74,7 @@ def observe(
         limit_tokens: A limit the caller declares, in tokens; stands in for any other limit.
         query: The whole question, as `claude.query_from_hook` makes it; instead of all above.
         policy: What the caller accepts.
-        budget: How much may be read; None: 256 KiB at most, 4 MiB for an active turn or a payload,
-            16 MiB of a store.
+        budget: How much may be read; None: 256 KiB, 4 MiB (active turn, payload), 16 MiB (store).
 
     Returns:
         `Observed`, or `Missing` with a named reason; also for unreadable or malformed data.

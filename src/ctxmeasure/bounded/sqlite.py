@@ -16,7 +16,8 @@ none; WAL                      ``immutable``, because ``mode=ro`` would leave a 
 Beside a ``-wal`` or ``-journal``, ``immutable`` would give old or uncommitted values without an
 error. Which kind of journal a database has is told by opening it with ``nolock``, which SQLite
 refuses for WAL (formats/cursor.md §2.7; tried with SQLite 3.40). The file is never opened beside
-SQLite: closing it would drop the locks that this process holds on it.
+SQLite: closing it would drop the locks that this process holds on it. While a reader is open, no
+other connection of its own process can begin to write to a WAL database: they share its index.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from attrs import frozen
 
-from .budget import ReadBudget, ReadFault, ReadStats
+from .budget import KIB, ReadBudget, ReadFault, ReadStats
 from .keys import Key, Lack, Value
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _BUSY_TIMEOUT_MS = 250  # as CodexBar has it (formats/cursor.md §2.7); a commit
 # without an index on its key, or a view. A thousand rows without an index are read.
 _MOST_INSTRUCTIONS = 10_000
 _MOST_BYTES = 2**31 - 1  # of a value, in any SQLite
+# SQLite's bound holds for the definition of a table and for the key too, so it cannot be any lower.
+_LEAST_BOUND = 4 * KIB
 
 _PRAGMAS = (
     "query_only=1",
@@ -146,7 +149,7 @@ class SqliteReader:
         if not self._vouched and _State.of(self._path) != self._state:
             return ReadFault.BUSY
         if isinstance(value, bytes):
-            if len(value) > left:  # SQLite takes no bound below 30 bytes
+            if len(value) > left:
                 return ReadFault.BUDGET_EXHAUSTED
             self._bytes_read += len(value)
             self._values += 1
@@ -291,13 +294,14 @@ def _connected(uri: str, timeout: float) -> Connection | ReadFault:
 
 
 def _selected(connection: Connection, key: Key, most: int) -> Value | ReadFault:
-    """Return the value under *key* unless it has more than *most* bytes.
+    """Return the value under *key*, not loaded if it has more than *most* bytes (or 4 KiB).
 
-    SQLite holds a value's stored length against the limit before it loads the value.
+    SQLite holds a value's stored length against its bound before it loads the value.
     """
     import sqlite3  # noqa: PLC0415 - only who opens a database pays for it
 
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most, _MOST_BYTES))
+    bound = min(max(most, _LEAST_BOUND), _MOST_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)
     # In brackets: SQLite takes a name in double quotes that is no column's for a text.
     select = (
         f"SELECT CAST([{key.column}] AS BLOB) FROM [{key.table}]"  # noqa: S608 - an adapter's names

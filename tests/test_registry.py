@@ -16,7 +16,7 @@ import ctxmeasure as cm
 from ctxmeasure import registry
 from ctxmeasure.adapters import claude, cursor
 from ctxmeasure.evidence import Channel, Origin
-from ctxmeasure.source import PayloadSource, StreamSource, TailSource
+from ctxmeasure.source import PayloadSource, StoreSource, StreamSource, TailSource
 
 ORIGIN = Origin(
     adapter="vendor", source="vendor.payload", method="vendor_payload", channel=Channel.HANDED_OVER
@@ -54,6 +54,8 @@ BUILT_IN = {
     "claude.hook": claude.HOOK,
     "cursor.hook": cursor.HOOK,
     "cursor.status_line": cursor.STATUS_LINE,
+    "cursor.chat_store": cursor.CHAT_STORE,
+    "cursor.composer": cursor.COMPOSER,
 }
 
 
@@ -68,7 +70,7 @@ def test_every_source_that_is_listed_is_found_and_says_what_it_is() -> None:
     assert tuple(source.id for source in found) == registry.ids()
     assert set(BUILT_IN) <= set(registry.ids())
     for source in found:
-        assert isinstance(source, TailSource | PayloadSource | StreamSource)
+        assert isinstance(source, TailSource | PayloadSource | StreamSource | StoreSource)
         assert source.origin.adapter == source.id.partition(".")[0]
         assert source.about
         assert not source.about.endswith(".")

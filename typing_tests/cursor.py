@@ -7,12 +7,14 @@ from typing import Any, assert_type
 
 import ctxmeasure as cm
 from ctxmeasure import cursor
-from ctxmeasure.source import PayloadSource
+from ctxmeasure.source import PayloadSource, StoreSource
 
 
-def sources_are_payloads() -> None:
+def sources_are_payloads_or_stores() -> None:
     assert_type(cursor.HOOK, PayloadSource)
     assert_type(cursor.STATUS_LINE, PayloadSource)
+    assert_type(cursor.CHAT_STORE, StoreSource)
+    assert_type(cursor.COMPOSER, StoreSource)
 
 
 def a_cloud_session_asks_nothing(payload: dict[str, Any]) -> cm.Query:

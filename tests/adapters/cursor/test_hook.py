@@ -126,6 +126,12 @@ def test_a_noisy_percentage_agrees_with_its_pair() -> None:
     assert isinstance(observed(noisy), cm.TokenMeasurement)
 
 
+@pytest.mark.parametrize(("stated", "used"), [(18, 34_134), (17, 34_999), (17.1, 34_134)])
+def test_a_rounded_percentage_agrees_with_its_pair(stated: float, used: int) -> None:
+    value = observed(pre_compact(context_usage_percent=stated, context_tokens=used))
+    assert isinstance(value, cm.TokenMeasurement)
+
+
 def test_a_pair_alone_and_without_the_events_name_is_read() -> None:
     alone = {"conversation_id": "c", "context_tokens": 8500, "context_window_size": 16_000}
     seen = read(alone)

@@ -1,4 +1,4 @@
-"""Cursor's sources: hooks and status line.
+"""Cursor's sources: hooks, status line, and the databases of its chats.
 
 Every source lives in a module of its own that says where its data come from and which decoys look
 like the truth. A module is imported when one of its names is asked for: a hook or a status line
@@ -10,11 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .chat_store import CHAT_STORE as CHAT_STORE
+    from .composer import COMPOSER as COMPOSER
     from .hook import HOOK as HOOK
     from .hook import query_from_hook as query_from_hook
     from .status_line import STATUS_LINE as STATUS_LINE
 
 __all__ = [
+    "CHAT_STORE",
+    "COMPOSER",
     "HOOK",
     "STATUS_LINE",
     "query_from_hook",
@@ -37,5 +41,13 @@ def _imported(name: str) -> object:
             from .status_line import STATUS_LINE  # noqa: PLC0415 - imported when asked for
 
             return STATUS_LINE
+        case "CHAT_STORE":
+            from .chat_store import CHAT_STORE  # noqa: PLC0415 - imported when asked for
+
+            return CHAT_STORE
+        case "COMPOSER":
+            from .composer import COMPOSER  # noqa: PLC0415 - imported when asked for
+
+            return COMPOSER
         case _:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

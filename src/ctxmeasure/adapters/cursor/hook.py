@@ -32,7 +32,7 @@ from ...evidence import (
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import PayloadSource
-from .payload import is_cloud_session, is_percent, model_ref, rounding, session_gap, session_id
+from .payload import is_cloud_session, is_percent, model_ref, session_gap, session_id
 
 __all__ = ["HOOK", "query_from_hook"]
 
@@ -41,6 +41,11 @@ _PAIR = ("context_tokens", "context_window_size")
 
 _SUMMED_OVER_THE_TURN = frozenset({"stop", "afterAgentResponse"})
 _SUMS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+# How the payload rounds is not documented. So whole numbers as the IDE's store, which rounds up (18
+# for 17.07), and fractions as the status line, to a tenth, with half a step for binary fractions.
+_OF_A_WHOLE_NUMBER = 1.0
+_OF_A_FRACTION = 0.15
 
 # Gaps that send the user to another source of Cursor's, which a cloud session does not have here.
 _ELSEWHERE = frozenset({MissingReason.USAGE_NOT_REPORTED, MissingReason.CUMULATIVE_ONLY})
@@ -135,7 +140,7 @@ def _before_compaction(payload: Mapping[str, Any], query: Query) -> Evidence:
     # The whole context that is to be summarised, answers included; Cursor does not split it.
     counted = {"used_tokens": used, "used_basis": UsedBasis.PROMPT_AND_OUTPUT}
     if used and limit:
-        claim = Claim(Quantity.USED_PERCENT, percent, rounding(percent))
+        claim = Claim(Quantity.USED_PERCENT, percent, _rounding(percent))
         # No use above the limit has been seen, and limits that are only Cursor's belief have (§4):
         # so a use above one refutes it.
         return TokenPair(
@@ -150,6 +155,11 @@ def _before_compaction(payload: Mapping[str, Any], query: Query) -> Evidence:
     if used:  # mode, plan and parameters decide the window: the model's id does not (§4)
         return UsedTokens(**sample, **counted, limit_missing=MissingReason.LIMIT_NOT_REPORTED)
     return Gap(reason=MissingReason.USAGE_NOT_REPORTED, partial=_known(used, limit, percent, query))
+
+
+def _rounding(percent: float) -> float:
+    """Return how far a stated *percent* can be from the true one, in points."""
+    return _OF_A_WHOLE_NUMBER if percent == int(percent) else _OF_A_FRACTION
 
 
 def _stated(payload: Mapping[str, Any], key: str) -> Any:

@@ -20,7 +20,6 @@ __all__ = [
     "is_cloud_session",
     "is_percent",
     "model_ref",
-    "rounding",
     "session_gap",
     "session_id",
 ]
@@ -30,20 +29,10 @@ _CLOUD = "bc-"  # background Composer
 # "default" is Auto, which picks a model per request; "unknown" is sessionEnd's placeholder (§1.2).
 _NO_MODELS = frozenset({"default", "unknown"})
 
-# 46,427 of 272,000 was stated as 18 and is 17.07: whole numbers are rounded up (§2.5).
-_OF_A_WHOLE_NUMBER = 1.0
-# Float32 noise in the stores, one decimal on the status line. Half a step for the binary fractions.
-_OF_A_FRACTION = 0.15
-
 
 def is_percent(value: object) -> TypeGuard[int | float]:
     """Tell whether *value* is a number in 0..100 (no bool, NaN or string)."""
     return type(value) in {int, float} and 0 <= value <= 100  # type: ignore[operator]
-
-
-def rounding(percent: float) -> float:
-    """Return how far the *percent* that Cursor states can be from the true one, in points."""
-    return _OF_A_WHOLE_NUMBER if percent == int(percent) else _OF_A_FRACTION
 
 
 def model_ref(named: object) -> ModelRef | None:

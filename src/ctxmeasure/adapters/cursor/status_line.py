@@ -65,6 +65,7 @@ def _is_cursors(payload: Mapping[str, Any]) -> bool:
 
 
 def _turn_gap(query: Query) -> Gap | None:
+    """Return the gap if a turn matters: the line names none and may still show the one before."""
     if query.turn_id is None and query.phase is not Phase.ACTIVE:
         return None
     return Gap(reason=MissingReason.TURN_IDS_NOT_RECORDED)

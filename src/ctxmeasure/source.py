@@ -8,7 +8,7 @@ decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -115,12 +115,13 @@ class StoreSource:
         origin: Id, method and channel.
         about: One line on what the source is.
         extract: From the values read so far to evidence; `NeedKeys` asks for more of them.
+        recognise: Tells a decoded value of this source by its looks; None: it cannot be told.
     """
 
     origin: Origin
     about: str
     extract: Callable[[KeyValues, Query], Evidence | NeedKeys] = field(repr=False)
-    recognise: ClassVar[None] = None  # what is recognised are rows and payloads
+    recognise: Recogniser | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from ctxmeasure.bounded.fields import instant, is_count, is_limit, nested, text
+from ctxmeasure.bounded.fields import (
+    epoch_milliseconds,
+    instant,
+    is_count,
+    is_limit,
+    nested,
+    text,
+)
 
 NO_COUNTS: list[Any] = [True, False, 1.0, "1", -1, None, [1]]
 
@@ -43,3 +50,9 @@ def test_a_moment_needs_a_time_zone_and_a_place_in_the_calendar() -> None:
     assert instant("2026-11-29T13:00:00+01:00") == noon
     for written in ("2026-11-29T12:00:00", "0001-01-01T00:00:00+23:00", "noon", "", None, 1):
         assert instant(written) is None
+
+
+def test_milliseconds_of_the_epoch_are_a_whole_number_in_the_calendar() -> None:
+    assert epoch_milliseconds(1784548846123) == datetime(2026, 7, 20, 12, 0, 46, 123000, UTC)
+    for written in (0, -1, 1784548846000.0, "1784548846000", True, None, 10**15, 10**30):
+        assert epoch_milliseconds(written) is None

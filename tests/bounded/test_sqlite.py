@@ -177,10 +177,11 @@ def test_a_small_table_without_an_index_is_read_and_a_large_one_is_no_store(path
 
 
 def test_a_view_that_never_ends_is_no_store(path: Path) -> None:
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
-    databases.write(
-        path, {}, tables=(f"CREATE VIEW ItemTable(key, value) AS SELECT i, i FROM ({endless})",)
+    endless = (
+        "CREATE VIEW ItemTable(key, value) AS"
+        " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n"
     )
+    databases.write(path, {}, tables=(endless,))
     assert read(path, A) == [ReadFault.SCHEMA_UNKNOWN]
 
 
@@ -224,6 +225,20 @@ def test_a_fifo_is_not_waited_for(path: Path) -> None:
 def test_a_circle_of_links_is_unreadable(path: Path) -> None:
     path.symlink_to(path)
     assert SqliteReader.open(path, BUDGET) is ReadFault.UNREADABLE
+
+
+def test_a_file_that_vanishes_while_it_is_opened_is_unreadable(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    databases.write(path, {})
+
+    def vanishing(*_: object) -> bool:
+        path.unlink()
+        return True
+
+    monkeypatch.setattr(sqlite, "_has_rollback_journal", vanishing)
+    assert SqliteReader.open(path, BUDGET) is ReadFault.UNREADABLE
+    assert list(path.parent.iterdir()) == []
 
 
 def test_an_empty_file_has_no_table(path: Path) -> None:
@@ -471,9 +486,9 @@ def test_a_path_may_be_a_str_or_relative(path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(path.parent)
     with opened(Path(path.name)) as reader:
         assert reader.read(A) == b"text"
-    reader = SqliteReader.open(str(path), BUDGET)
-    assert isinstance(reader, SqliteReader)
-    reader.close()
+    by_name = SqliteReader.open(str(path), BUDGET)
+    assert isinstance(by_name, SqliteReader)
+    by_name.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="the system has no links")

@@ -89,7 +89,7 @@ def _of_session(session_id: str, values: KeyValues, query: Query) -> Evidence | 
             return NeedKeys((key,), _OUT_OF_READS)
         case bytes() as raw:
             return _of_document(document(raw), session_id, query)
-        case Lack() as lack:
+        case lack:
             return _of_head(session_id, values, query, lack=lack)
 
 

@@ -40,6 +40,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"adapters"}),
     frozenset({"registry"}),
     frozenset({"reading", "stream", "history", "discover", "identify"}),
+    frozenset({"newest"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )

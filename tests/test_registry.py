@@ -14,9 +14,9 @@ from judging import AT, pair
 
 import ctxmeasure as cm
 from ctxmeasure import registry
-from ctxmeasure.adapters import claude, codex
+from ctxmeasure.adapters import claude, codex, cursor
 from ctxmeasure.evidence import Channel, Origin
-from ctxmeasure.source import PayloadSource, StreamSource, TailSource
+from ctxmeasure.source import PayloadSource, StoreSource, StreamSource, TailSource
 
 ORIGIN = Origin(
     adapter="vendor", source="vendor.payload", method="vendor_payload", channel=Channel.HANDED_OVER
@@ -56,6 +56,10 @@ BUILT_IN = {
     "codex.app_server": codex.APP_SERVER,
     "codex.exec": codex.EXEC,
     "codex.hook": codex.HOOK,
+    "cursor.hook": cursor.HOOK,
+    "cursor.status_line": cursor.STATUS_LINE,
+    "cursor.chat_store": cursor.CHAT_STORE,
+    "cursor.composer": cursor.COMPOSER,
 }
 
 
@@ -70,7 +74,7 @@ def test_every_source_that_is_listed_is_found_and_says_what_it_is() -> None:
     assert tuple(source.id for source in found) == registry.ids()
     assert set(BUILT_IN) <= set(registry.ids())
     for source in found:
-        assert isinstance(source, TailSource | PayloadSource | StreamSource)
+        assert isinstance(source, TailSource | PayloadSource | StreamSource | StoreSource)
         assert source.origin.adapter == source.id.partition(".")[0]
         assert source.about
         assert not source.about.endswith(".")

@@ -19,7 +19,7 @@ from ctxmeasure.evidence import (
 )
 from ctxmeasure.observation import MissingReason
 from ctxmeasure.registry import find
-from ctxmeasure.source import PayloadSource, Source, StreamSource, TailSource
+from ctxmeasure.source import PayloadSource, Source, StoreSource, StreamSource, TailSource
 
 ORIGIN = Origin(adapter="mine", source="mine.rows", method="mine_rows", channel=Channel.PERSISTED)
 
@@ -52,11 +52,11 @@ def all_evidence_is_one_of_four(evidence: Evidence) -> str:
             assert_never(evidence)
 
 
-def all_sources_are_one_of_three() -> str:
+def all_sources_are_one_of_four() -> str:
     source = find("claude.transcript")
     assert_type(source, Source)
     match source:
-        case TailSource() | PayloadSource() | StreamSource():
+        case TailSource() | PayloadSource() | StreamSource() | StoreSource():
             return source.id
         case _:
             assert_never(source)

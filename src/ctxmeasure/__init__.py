@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import render as render
     from .adapters import claude as claude
     from .adapters import codex as codex
+    from .adapters import cursor as cursor
     from .assess import DEFAULT_POLICY as DEFAULT_POLICY
     from .assess import Counts as Counts
     from .assess import Policy as Policy
@@ -75,7 +76,7 @@ _HOME = {
     "observe": "reading",
 }
 _ROOMS = frozenset({"record", "render"})
-_AGENTS = frozenset({"claude", "codex"})
+_AGENTS = frozenset({"claude", "codex", "cursor"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from attrs import Attribute, field, frozen
 from attrs.validators import optional
 
+from .bounded.keys import Key
 from .capability.model import ModelRef
 from .measurement import count, utc_milliseconds
 from .observation import LimitBasis, MissingReason, Partial, UsedBasis
@@ -24,6 +25,7 @@ __all__ = [
     "Claim",
     "Evidence",
     "Gap",
+    "NeedKeys",
     "NeedMore",
     "Origin",
     "Phase",
@@ -126,6 +128,7 @@ class Origin:
         method: The name of its method.
         channel: How its data reach us.
         client: The key under which the model table keeps this runtime's own windows.
+        percent_method: The name of the method of its percentages, where they have one of their own.
     """
 
     adapter: str
@@ -133,6 +136,7 @@ class Origin:
     method: str
     channel: Channel
     client: str | None = None
+    percent_method: str | None = None
 
 
 class Quantity(StrEnum):
@@ -277,3 +281,16 @@ class NeedMore:
     """The answer is not in this window of bytes; *fallback* stands once the budget ends."""
 
     fallback: Evidence
+
+
+@frozen
+class NeedKeys:
+    """The answer needs more values of the store; *fallback* stands if no more are read.
+
+    Attributes:
+        keys: What to read next, at least one key that has not been read yet.
+        fallback: What can be said without them.
+    """
+
+    keys: tuple[Key, ...]
+    fallback: Gap

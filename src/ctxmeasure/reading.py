@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from .assess import DEFAULT_POLICY, Policy, assess
 from .bounded.budget import KIB, MIB, ReadBudget, ReadFault, ReadStats
 from .bounded.extent import ReadableSource
 from .bounded.jsonl import TailReader
+from .bounded.keys import Key, KeyValues, Value
 from .bounded.payload import read_object
 from .capability.model import ModelRef
-from .evidence import Evidence, Gap, NeedMore, Phase, Query
+from .evidence import Evidence, Gap, NeedKeys, NeedMore, Phase, Query
 from .observation import MissingReason, Observation
 from .registry import find
-from .source import PayloadSource, Source, StreamSource, TailSource
+from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
+
+if TYPE_CHECKING:
+    from .bounded.sqlite import SqliteReader
 
 __all__ = ["Readable", "observe"]
 
@@ -33,6 +37,9 @@ Readable: TypeAlias = str | PathLike[str] | BinaryIO | bytes | Mapping[str, Any]
 _ACTIVE_BUDGET = ReadBudget(maximum=4 * MIB)
 _BUDGET = ReadBudget(maximum=256 * KIB)
 _PAYLOAD_BUDGET = ReadBudget(maximum=4 * MIB)  # a full get_context_usage answer lists every tool
+# A chat's document names each of its messages: several MB at 8,799 (formats/cursor.md §2.1).
+_STORE_BUDGET = ReadBudget(maximum=16 * MIB)
+_STORE_ROUNDS = 4  # which session, its document, the lists of sessions, the rows they point to
 
 
 def observe(
@@ -68,7 +75,7 @@ def observe(
         limit_tokens: A limit the caller declares, in tokens; stands in for any other limit.
         query: The whole question, as `claude.query_from_hook` makes it; instead of all above.
         policy: What the caller accepts.
-        budget: How much may be read; None: 256 KiB at most, 4 MiB for an active turn or a payload.
+        budget: How much may be read; None: 256 KiB, 4 MiB (active turn, payload), 16 MiB (store).
 
     Returns:
         `Observed`, or `Missing` with a named reason; also for unreadable or malformed data.
@@ -77,7 +84,7 @@ def observe(
         TypeError: An argument has the wrong type (the message names it).
         ValueError: An argument has an impossible value (the message names it).
     """
-    if not isinstance(source, TailSource | PayloadSource | StreamSource):
+    if not isinstance(source, TailSource | PayloadSource | StreamSource | StoreSource):
         source = find(source)
     parts = {
         "at": at,
@@ -116,6 +123,8 @@ def _read(
         return _of_object(source, data, asked), ReadStats()
     if isinstance(source, PayloadSource):
         return _read_payload(source, data, asked, budget or _PAYLOAD_BUDGET)
+    if isinstance(source, StoreSource):
+        return _read_store(source, data, asked, budget or _STORE_BUDGET)
     if budget is None:
         budget = _ACTIVE_BUDGET if asked.phase is Phase.ACTIVE else _BUDGET
     head = source.head if isinstance(source, TailSource) else 0
@@ -148,6 +157,38 @@ def _read_payload(
     if isinstance(payload, ReadFault):
         return _fault(payload), ReadStats()
     return source.extract(payload.value, asked), payload.stats
+
+
+def _read_store(
+    source: StoreSource, data: Readable, asked: Query, budget: ReadBudget
+) -> tuple[Evidence, ReadStats]:
+    from .bounded.sqlite import SqliteReader  # noqa: PLC0415 - only readers of stores pay for it
+
+    if not isinstance(data, str | PathLike):
+        raise TypeError("data: expected a path")
+    reader = SqliteReader.open(data, budget)
+    if isinstance(reader, ReadFault):
+        return _fault(reader), ReadStats()
+    with reader:
+        return _read_keys(source, reader, asked), reader.stats
+
+
+def _read_keys(source: StoreSource, reader: SqliteReader, asked: Query) -> Evidence:
+    """Ask the adapter for evidence, with the keys it needs more in each round."""
+    values = KeyValues(reader.modified_at)
+    needed = source.extract(values, asked)
+    for _ in range(_STORE_ROUNDS):
+        if not isinstance(needed, NeedKeys):
+            return needed
+        read: dict[Key, Value] = {}
+        for key in needed.keys:
+            value = reader.read(key)
+            if isinstance(value, ReadFault):
+                return _fault(value)
+            read[key] = value
+        values = values.with_read(read)
+        needed = source.extract(values, asked)
+    return needed.fallback if isinstance(needed, NeedKeys) else needed
 
 
 def _read_tail(source: TailSource, reader: TailReader, asked: Query) -> Evidence:

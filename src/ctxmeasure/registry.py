@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
-from .source import PayloadSource, Source, StreamSource, TailSource
+from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
 
 __all__ = ["ENTRY_POINT_GROUP", "find", "ids", "sources"]
 
@@ -26,6 +26,10 @@ _BUILT_IN = {
     "codex.app_server": ("codex.app_server", "APP_SERVER"),
     "codex.exec": ("codex.exec", "EXEC"),
     "codex.hook": ("codex.hook", "HOOK"),
+    "cursor.hook": ("cursor.hook", "HOOK"),
+    "cursor.status_line": ("cursor.status_line", "STATUS_LINE"),
+    "cursor.chat_store": ("cursor.chat_store", "CHAT_STORE"),
+    "cursor.composer": ("cursor.composer", "COMPOSER"),
 }
 
 
@@ -43,7 +47,7 @@ def find(source_id: str) -> Source:
         found: object = getattr(import_module(f"{__package__}.adapters.{module}"), name)
     else:
         found = _plugged_in(source_id)
-    if not isinstance(found, TailSource | PayloadSource | StreamSource):
+    if not isinstance(found, TailSource | PayloadSource | StreamSource | StoreSource):
         raise TypeError(f"source: the plug-in for this id in {ENTRY_POINT_GROUP!r} is no Source")
     if found.id != source_id:
         raise ValueError(

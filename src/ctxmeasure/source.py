@@ -1,6 +1,6 @@
 """What an adapter declares: a `Source` record with the pure functions that read its format.
 
-A source is one of three kinds, by what it reads. A contributor's adapter imports this room,
+A source is one of four kinds, by what it reads. A contributor's adapter imports this room,
 `evidence` and the floors below, and nothing else of ours. May not import `assess`: an adapter
 decides nothing.
 """
@@ -13,9 +13,10 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from attrs import field, frozen
 
 from .bounded.jsonl import Tail
-from .evidence import Evidence, NeedMore, Origin, Query
+from .bounded.keys import KeyValues
+from .evidence import Evidence, NeedKeys, NeedMore, Origin, Query
 
-__all__ = ["PayloadSource", "Recogniser", "Source", "StreamSource", "TailSource"]
+__all__ = ["PayloadSource", "Recogniser", "Source", "StoreSource", "StreamSource", "TailSource"]
 
 StateT = TypeVar("StateT")
 
@@ -106,5 +107,27 @@ class StreamSource(Generic[StateT]):
         return self.origin.source
 
 
-Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any]
+@frozen(kw_only=True)
+class StoreSource:
+    """An SQLite database, read by exact keys.
+
+    Attributes:
+        origin: Id, method and channel.
+        about: One line on what the source is.
+        extract: From the values read so far to evidence; `NeedKeys` asks for more of them.
+        recognise: Tells a decoded value of this source by its looks; None: it cannot be told.
+    """
+
+    origin: Origin
+    about: str
+    extract: Callable[[KeyValues, Query], Evidence | NeedKeys] = field(repr=False)
+    recognise: Recogniser | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        """The source's id, such as ``cursor.chat_store``."""
+        return self.origin.source
+
+
+Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any] | StoreSource
 """A source of readings."""

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmeasure.bounded.fields import instant, is_count, is_limit, nested, text
+from ctxmeasure.bounded.fields import (
+    epoch_milliseconds,
+    instant,
+    is_count,
+    is_limit,
+    nested,
+    text,
+)
 
 NO_COUNTS: list[Any] = [True, False, 1.0, "1", -1, None, [1]]
 
@@ -51,3 +58,9 @@ def test_a_moment_needs_a_time_zone_and_a_place_in_the_calendar() -> None:
 def test_any_text_is_a_moment_in_utc_or_none(written: str) -> None:
     moment = instant(written)
     assert moment is None or moment.tzinfo is UTC
+
+
+def test_milliseconds_of_the_epoch_are_a_whole_number_in_the_calendar() -> None:
+    assert epoch_milliseconds(1784548846123) == datetime(2026, 7, 20, 12, 0, 46, 123000, UTC)
+    for written in (0, -1, 1784548846000.0, "1784548846000", True, None, 10**15, 10**30):
+        assert epoch_milliseconds(written) is None

@@ -234,3 +234,15 @@ def test_auto_of_a_file_that_cannot_be_read_is_a_missing_like_any_other(tmp_path
     assert observation.reason is MissingReason.SOURCE_ABSENT
     assert observation.provenance.source == "auto"
     assert result.exit_code == 3
+
+
+def test_a_database_is_no_standard_input() -> None:
+    result = run("observe", "cursor.chat_store", stdin=b"SQLite format 3\0")
+    assert result.exit_code == 2
+    assert "name its FILE" in result.stderr
+
+
+def test_a_database_that_is_not_there_is_missing(tmp_path: Path) -> None:
+    result = run("observe", "cursor.composer", tmp_path / "state.vscdb")
+    assert result.exit_code == 3
+    assert '"source_absent"' in result.stdout

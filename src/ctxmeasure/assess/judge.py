@@ -161,7 +161,9 @@ class _Case:
             return self._percent_refused(reason, seen, percent)
         stated = rules.STATED_PERCENT[self.origin.channel]
         value = PercentMeasurement(
-            used_percent=percent, measured_at=measured_at, method=self.origin.method
+            used_percent=percent,
+            measured_at=measured_at,
+            method=self.origin.percent_method or self.origin.method,
         )
         provenance = self._provenance(
             seen.runtime_version, seen.model, witness=_witness(seen, repr(value.used_percent))

@@ -7,10 +7,12 @@ agent and no key.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard
 
-__all__ = ["instant", "is_count", "is_limit", "nested", "text"]
+__all__ = ["epoch_milliseconds", "instant", "is_count", "is_limit", "nested", "text"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_count(value: object) -> TypeGuard[int]:
@@ -43,4 +45,14 @@ def instant(written: object) -> datetime | None:
         moment = datetime.fromisoformat(written)
         return None if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
+        return None
+
+
+def epoch_milliseconds(written: object) -> datetime | None:
+    """Return the moment *written* milliseconds after 1970 (a whole number), in UTC, or None."""
+    if not is_limit(written):  # 0 says "not set"
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=written)
+    except OverflowError:
         return None

@@ -13,7 +13,7 @@ from ..evidence import Phase
 from ..identify import identify
 from ..observation import Missing, MissingReason, Observation, Provenance
 from ..reading import observe as read_and_judge
-from ..source import Source
+from ..source import Source, StoreSource
 from . import standard_input
 from .output import MISSING, say_explanation, say_observation, say_summary
 from .quiet import (
@@ -127,7 +127,7 @@ def observe(
 
     SOURCE is an id that `ctxmeasure sources` lists, or `auto` to tell it by its looks: that works
     where the first or last rows can be no other agent's, and asks you for the id where they can.
-    FILE is a path; `-`, or nothing, is standard input.
+    FILE is a path; `-`, or nothing, is standard input, which can be no database.
 
     Times are ISO 8601 with a time zone, such as 2026-11-29T18:00:00Z. Of --json, --summary and
     --explain the last one counts.
@@ -135,7 +135,7 @@ def observe(
     Exit status: 0 observed, 3 missing, 2 wrong arguments or a source that `auto` cannot tell.
     """
     asked_at = at or datetime.now(UTC)
-    data = standard_input.as_file(max_bytes) if file == "-" else file
+    data = _standard_input(source, max_bytes) if file == "-" else file
     found = _identified(data) if isinstance(source, str) else source
     if isinstance(found, ReadFault):
         observation: Observation = _unread(found)
@@ -157,6 +157,12 @@ def observe(
             say_observation(observation)
     if isinstance(observation, Missing):
         ctx.exit(MISSING)
+
+
+def _standard_input(source: Source | str, max_bytes: int | None) -> BinaryIO:
+    if isinstance(source, StoreSource):  # its journal, beside it, is part of what it holds
+        raise click.UsageError("This SOURCE is a database: name its FILE.")
+    return standard_input.as_file(max_bytes)
 
 
 def _identified(data: str | BinaryIO) -> Source | ReadFault:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from .. import registry
-from ..source import PayloadSource, Source, StreamSource, TailSource
+from ..source import PayloadSource, Source, StoreSource, StreamSource, TailSource
 from .output import say_json, say_table
 from .quiet import QuietCommand, examples
 
@@ -17,6 +17,7 @@ _KINDS = {
     TailSource: "tail",
     PayloadSource: "payload",
     StreamSource: "stream",
+    StoreSource: "store",
 }
 _COLUMNS = ("id", "kind", "method", "channel", "about")
 
@@ -33,7 +34,7 @@ def sources(as_json: bool) -> None:
     """Print the sources that can be read.
 
     A `tail` is a file of rows that is read from its end, a `payload` one JSON object that the agent
-    hands over, a `stream` the lines that it prints.
+    hands over, a `stream` the lines that it prints, a `store` an SQLite database.
     """
     rows = [_facts(source) for source in registry.sources()]
     if as_json:

@@ -959,6 +959,28 @@ def test_a_turn_that_began_before_the_window_is_named_by_a_later_row(name: str) 
 # -- the thread ---------------------------------------------------------------------------------
 
 
+def test_a_window_that_is_stated_twice_in_one_row_is_none() -> None:
+    stated = f'"model_context_window":{WINDOW}'.encode()
+    twice = stated + b',"model_context_window":999000'
+
+    def doubled(writer: Writer, row: int) -> bytes:
+        lines = writer.content.splitlines(keepends=True)
+        assert stated in lines[row]
+        lines[row] = lines[row].replace(stated, twice)
+        return b"".join(lines)
+
+    writer = session()
+    writer.call()
+    writer.take(14_100)
+    writer.record()
+    assert shown(read(doubled(writer, 1))) == "limit_invalid"  # the turn's
+    writer.count()
+    assert shown(read(doubled(writer, 1))) == 14_100
+    assert shown(read(doubled(writer, -1))) == "source_malformed"
+    writer.count()  # again
+    assert shown(read(doubled(writer, -1))) == "source_malformed"
+
+
 @each_age
 def test_a_file_is_of_one_thread(version: str) -> None:
     writer = answered(version)

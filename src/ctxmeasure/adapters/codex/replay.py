@@ -59,6 +59,7 @@ class Reported:
         model: The model of its turn, or None.
         identity: What its record and its ``token_count`` share, or the row's own clock.
         row: The row that states it.
+        limit_row: A later row that states the limit, or None.
         is_original: It is known to be no repetition.
     """
 
@@ -69,7 +70,13 @@ class Reported:
     model: ModelRef | None
     identity: tuple[str, ...] = field(repr=False)
     row: Row = field(repr=False)
+    limit_row: Row | None = field(default=None, repr=False)
     is_original: bool = True
+
+    def has_duplicate_keys(self) -> bool:
+        """Tell whether a row that it rests on names a key twice."""
+        rows = (self.row, self.limit_row)
+        return any(row is not None and row.has_duplicate_keys() for row in rows)
 
 
 @frozen(kw_only=True)
@@ -194,14 +201,15 @@ class Replay:
         # Appended behind: no ancestor's, so nothing that follows is this thread's.
         self._is_over = self.thread.is_older_than(named)
 
-    def on_turn_started(self, _: Row, payload: Mapping[str, Any]) -> None:
+    def on_turn_started(self, row: Row, payload: Mapping[str, Any]) -> None:
         """A turn begins, the thread's own or one that was copied."""
         if self.turn is not None:
             self.turn.is_over = True  # its process was killed: it wrote no end
         self._held_back, self._is_answered, self.turn = None, False, None
         turn_id = text(payload, "turn_id")
         if turn_id is not None and self._claims(turn_id):
-            window = stated_window(payload)
+            is_clear = not row.has_duplicate_keys()
+            window = stated_window(payload) if is_clear else MissingReason.LIMIT_INVALID
             self.turn = self.turns[turn_id] = Turn(
                 turn_id, begins_here=True, stated_window=window, window=window
             )
@@ -289,9 +297,9 @@ class Replay:
         if self._is_inherited:
             self.carries_over = True
         elif record is not None:
-            self._complete(record, stated_window(info))
+            self._complete(record, stated_window(info), row)
         elif is_known and sums == before:
-            self._on_repetition(sums[0], stated_window(info))
+            self._on_repetition(sums[0], stated_window(info), row)
         elif not is_known and self.is_whole:  # a fork may write its parent's info first
             self._carry_over()
         else:
@@ -310,17 +318,17 @@ class Replay:
         record = self._unmatched
         return record if record is not None and codex(last) == record.usage else None
 
-    def _complete(self, record: Reported, limit: Limit) -> None:
+    def _complete(self, record: Reported, limit: Limit, row: Row) -> None:
         """Give *record* the window of its ``token_count``, which wins over the turn's."""
         self._unmatched = None
         self._update_window(limit)
-        completed = evolve(record, limit=limit)
+        completed = evolve(record, limit=limit, limit_row=row)
         if self._held_back is record:
             self._held_back = completed
         elif self.shows is record:
             self._stand(completed)
 
-    def _on_repetition(self, last: object, limit: Limit) -> None:
+    def _on_repetition(self, last: object, limit: Limit, row: Row) -> None:
         """Take a repeated ``info`` into account: it says nothing new but the window, if that."""
         self._is_answered = False
         shown = self.shows
@@ -328,7 +336,7 @@ class Replay:
         if self.turn is not None and (shown is None or shown.turn_id != turn_id):
             self.turn.repeats = True
         if isinstance(shown, Reported) and shown.usage == codex(last):
-            self.shows = evolve(shown, limit=limit)
+            self.shows = evolve(shown, limit=limit, limit_row=row)
             if self.turn is not None and shown.turn_id == turn_id:
                 self.turn.shows = self.shows
 

@@ -208,7 +208,7 @@ def _void_gap(played: Replay, void: Void) -> Gap:
 
 def _measured(played: Replay, reported: Reported) -> Evidence | NeedMore:
     """Return the count of *reported* with its limit, model and turn's end."""
-    if reported.row.has_duplicate_keys():
+    if reported.has_duplicate_keys():
         return _gap(played, MissingReason.SOURCE_MALFORMED, reported)
     turn = played.turns.get(reported.turn_id or "")
     version = _version(played, reported)

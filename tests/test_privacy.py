@@ -7,14 +7,18 @@ text, and then everything that can be made to speak is made to.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import databases
 import pytest
 from attrs import define, field
 from claude_sessions import usage
+from cursor_payloads import PRE_COMPACT, hook
+from cursor_payloads import status_line as cursor_status_line
 from planting import MARK, holds_mark, sentinel_for
 
 import ctxmeasure as cm
@@ -49,6 +53,7 @@ KEPT = {
     "cli_version",
     "cliVersion",
     "codexErrorInfo",
+    "cursor_version",
 }
 
 
@@ -196,7 +201,12 @@ CONTEXT_USAGE = {
     "memoryFiles": [{"path": "/home/someone/CLAUDE.md", "type": "User", "tokens": 9}],
     "apiUsage": usage(16_108),
 }
-PAYLOADS.append(("claude.context_usage", CONTEXT_USAGE))
+PAYLOADS += [
+    ("claude.context_usage", CONTEXT_USAGE),
+    ("cursor.hook", PRE_COMPACT),
+    ("cursor.hook", hook("beforeSubmitPrompt", prompt="text", attachments=[{"file_path": "/p"}])),
+    ("cursor.status_line", cursor_status_line()),
+]
 
 
 def test_no_word_of_a_payload_leaves() -> None:
@@ -208,8 +218,64 @@ def test_no_word_of_a_payload_leaves() -> None:
             assert outcome(said_by(source_id, data)) == outcome(plain)
 
 
+def composer_database(path: Path) -> Path:
+    """Write a state database whose every text is a sentinel, the chat's id and name too."""
+    document = {
+        "composerId": MARK,
+        "name": MARK,
+        "text": MARK,
+        "lastUpdatedAt": 1_795_900_000_000,
+        "contextTokensUsed": 50_000,
+        "contextTokenLimit": 200_000,
+        "contextUsagePercent": 25,
+        "modelConfig": {"modelName": f"/home/{MARK}"},
+    }
+    stored = {f"composerData:{MARK}": json.dumps(document)}
+    secrets = {"cursorAuth/accessToken": MARK}
+    return databases.write(path, {"cursorDiskKV": stored, "ItemTable": secrets})
+
+
+def chat_database(path: Path) -> Path:
+    """Write a chat store whose every text is a sentinel, the agent's id and its key too."""
+    root = "a" * 64
+    stated = {
+        "agentId": MARK,
+        "latestRootBlobId": root,
+        "name": MARK,
+        "lastUsedModel": f"/home/{MARK}",
+        "blobEncryptionKey": MARK,
+    }
+    # Field 5 holds field 1, used tokens, and field 2, their maximum: 500 of 1,000.
+    blob = b"\x2a\x06\x08\xf4\x03\x10\xe8\x07" + b"\x0a\x08" + MARK.encode()
+    meta = json.dumps(stated).encode().hex()
+    rows: dict[str, databases.Rows] = {"meta": {"0": meta}, "blobs": {root: blob}}
+    return databases.write(path, rows, tables=databases.CHAT_TABLES)
+
+
+STORES = [
+    ("cursor.composer", composer_database, (50_000, 200_000)),
+    ("cursor.chat_store", chat_database, (500, 1_000)),
+]
+
+
+@pytest.mark.parametrize(("source_id", "write", "counts"), STORES)
+def test_no_word_of_a_store_leaves(
+    source_id: str, write: Callable[[Path], Path], counts: tuple[int, int], tmp_path: Path
+) -> None:
+    path = write(tmp_path / f"{MARK}.db")
+    written_at = LATER.timestamp() - 60
+    os.utime(path, (written_at, written_at))
+    for session in (MARK, "other", None):
+        said_by(source_id, path, session_id=session)
+    observation = said_by(source_id, path, session_id=MARK)
+    assert isinstance(observation, Observed)
+    assert isinstance(observation.value, cm.TokenMeasurement)
+    assert (observation.value.used_tokens, observation.value.limit_tokens) == counts
+
+
 def test_every_source_is_looked_at() -> None:
-    assert {source_id for source_id, _ in [*TRANSCRIPTS, *STREAMS, *PAYLOADS]} == {*registry.ids()}
+    looked_at = [source_id for source_id, *_ in [*TRANSCRIPTS, *STREAMS, *PAYLOADS, *STORES]]
+    assert {*looked_at} == {*registry.ids()}
 
 
 def test_no_word_leaves_as_a_version_or_a_model() -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .measurement import Measurement as Measurement
     from .measurement import PercentMeasurement as PercentMeasurement
     from .measurement import TokenMeasurement as TokenMeasurement
+    from .newest import KnownDatabases as KnownDatabases
+    from .newest import observe_newest as observe_newest
     from .observation import Attestation as Attestation
     from .observation import Completeness as Completeness
     from .observation import Confidence as Confidence
@@ -51,6 +53,7 @@ _HOME = {
     "Completeness": "observation",
     "Confidence": "observation",
     "Counts": "assess",
+    "KnownDatabases": "newest",
     "DEFAULT_POLICY": "assess",
     "LimitBasis": "observation",
     "Measurement": "measurement",
@@ -74,6 +77,7 @@ _HOME = {
     "UsedBasis": "observation",
     "Witness": "observation",
     "observe": "reading",
+    "observe_newest": "newest",
 }
 _ROOMS = frozenset({"record", "render"})
 _AGENTS = frozenset({"claude", "codex", "cursor"})

@@ -119,12 +119,12 @@ def _asked(query: Query | None, phase: Phase, parts: dict[str, Any]) -> Query:
 def _read(
     source: Source, data: Readable, asked: Query, budget: ReadBudget | None
 ) -> tuple[Evidence, ReadStats]:
+    if isinstance(source, StoreSource):
+        return _read_store(source, data, asked, budget or _STORE_BUDGET)
     if isinstance(data, Mapping):
         return _of_object(source, data, asked), ReadStats()
     if isinstance(source, PayloadSource):
         return _read_payload(source, data, asked, budget or _PAYLOAD_BUDGET)
-    if isinstance(source, StoreSource):
-        return _read_store(source, data, asked, budget or _STORE_BUDGET)
     if budget is None:
         budget = _ACTIVE_BUDGET if asked.phase is Phase.ACTIVE else _BUDGET
     head = source.head if isinstance(source, TailSource) else 0

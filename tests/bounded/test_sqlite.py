@@ -252,6 +252,13 @@ def test_what_is_no_database_is_malformed(path: Path, content: bytes) -> None:
     assert read(path, A) == [ReadFault.MALFORMED]
 
 
+def test_a_schema_that_is_damaged_within_a_character_is_malformed(path: Path) -> None:
+    databases.write(path, {"ItemTable": {"a": "1"}})
+    damaged = path.read_bytes().replace(b"CREATE TABLE ItemTable", b"CRE\xc9TE TABLE ItemTable")
+    path.write_bytes(damaged)
+    assert read(path, A) == [ReadFault.MALFORMED]
+
+
 def test_a_file_format_of_a_later_sqlite_is_an_unknown_schema(path: Path) -> None:
     databases.write(path, {"ItemTable": {"a": "text"}})
     content = bytearray(path.read_bytes())

@@ -311,6 +311,8 @@ def _selected(connection: Connection, key: Key, most: int) -> Value | ReadFault:
         row: tuple[Any, ...] | None = connection.execute(select, (key.key,)).fetchone()
     except UnicodeEncodeError:  # half a surrogate pair: no text in a database has one
         return Lack.NO_ROW
+    except UnicodeDecodeError:  # SQLite's message quotes a damaged schema, byte by byte
+        return ReadFault.MALFORMED
     except sqlite3.Error as error:
         return Lack.NO_COLUMN if _code(error) == _ERROR else _fault(error)
     if row is None:

@@ -15,6 +15,7 @@ from ..observation import Missing, MissingReason, Observation, Provenance
 from ..reading import observe as read_and_judge
 from ..source import Source, StoreSource
 from . import standard_input
+from .options import limit_option, model_option, session_option
 from .output import MISSING, say_explanation, say_observation, say_summary
 from .quiet import (
     AUTO,
@@ -41,9 +42,7 @@ __all__ = ["observe"]
 )
 @click.argument("source", type=source_or_auto)
 @click.argument("file", default="-")
-@click.option(
-    "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
-)
+@session_option
 @click.option(
     "--turn",
     "turn_id",
@@ -72,19 +71,8 @@ __all__ = ["observe"]
     help="active: the turn is running; terminal: it has ended; latest (the default): any.",
 )
 @click.option("--at", type=moment, metavar="TIME", help="The moment of the question. Default: now.")
-@click.option(
-    "--model",
-    type=text,
-    metavar="ID",
-    help="The model as the agent was started with it, such as claude-opus-4-6[1m].",
-)
-@click.option(
-    "--limit",
-    "limit_tokens",
-    type=positive,
-    metavar="TOKENS",
-    help="A limit that you declare; stands in for any other.",
-)
+@model_option
+@limit_option
 @click.option(
     "--counts",
     type=one_of(Counts),

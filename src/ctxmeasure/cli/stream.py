@@ -12,8 +12,9 @@ from ..observation import Missing, Observation
 from ..source import StreamSource
 from ..stream import Stream
 from . import standard_input
+from .options import limit_option, model_option, session_option
 from .output import MISSING, say_observation, say_peak, say_summary
-from .quiet import QuietCommand, examples, positive, stream_source, text
+from .quiet import QuietCommand, examples, stream_source
 
 __all__ = ["stream"]
 
@@ -26,22 +27,9 @@ __all__ = ["stream"]
     ),
 )
 @click.argument("source", type=stream_source)
-@click.option(
-    "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
-)
-@click.option(
-    "--model",
-    type=text,
-    metavar="ID",
-    help="The model as the agent was started with it, such as claude-opus-4-6[1m].",
-)
-@click.option(
-    "--limit",
-    "limit_tokens",
-    type=positive,
-    metavar="TOKENS",
-    help="A limit that you declare; stands in for any other.",
-)
+@session_option
+@model_option
+@limit_option
 @click.option(
     "--summary",
     is_flag=True,

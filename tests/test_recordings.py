@@ -387,9 +387,9 @@ def test_a_transcript_is_never_measured_as_a_stream(recording: Recording) -> Non
             assert isinstance(heard.peak, Missing)
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.name)
-def test_a_stream_is_never_measured_as_a_transcript(recording: Recording) -> None:
-    for stream in recording.folder.glob("stream*.jsonl"):
+@each_stream
+def test_a_stream_is_never_measured_as_a_transcript(streams: Streams) -> None:
+    for stream in streams.processes:
         frames = stream.read_bytes().splitlines(keepends=True)
         for end in range(len(frames) + 1):
             observation = cm.observe("claude.transcript", b"".join(frames[:end]), at=AT)

@@ -39,14 +39,14 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"source", "assess"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
-    frozenset({"reading", "stream", "history", "discover", "identify"}),
-    frozenset({"newest"}),
+    frozenset({"reading", "stream", "discover", "identify"}),
+    frozenset({"newest", "history"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )
 """From the ground up; a room imports only from lower floors."""
 
-CLOCK_READERS = frozenset({"reading", "stream", "cli"})
+CLOCK_READERS = frozenset({"reading", "stream", "history", "cli"})
 """The edge: where the caller gave no moment, and nowhere else."""
 
 DYNAMIC_IMPORTERS = frozenset({"", "registry"})

@@ -1,8 +1,9 @@
 """How full is a coding agent's context window, and how do we know?
 
-The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that write
-them down (`record`, `render`), and one room of sources per agent (``from ctxmeasure import
-claude``). Everything is imported on first use: ``import ctxmeasure`` costs next to nothing.
+The front door: the verbs `observe` and `Stream`, the types they give back, the room of whole
+sessions (`history`), those that write observations down (`record`, `render`), and one room of
+sources per agent (``from ctxmeasure import claude``). Everything is imported on first use:
+``import ctxmeasure`` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import history as history
     from . import record as record
     from . import render as render
     from .adapters import claude as claude
@@ -79,7 +81,7 @@ _HOME = {
     "observe": "reading",
     "observe_newest": "newest",
 }
-_ROOMS = frozenset({"record", "render"})
+_ROOMS = frozenset({"history", "record", "render"})
 _AGENTS = frozenset({"claude", "codex", "cursor"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables

@@ -29,13 +29,13 @@ from ...usage import TokenUsage, UsageFault, codex
 from .thread import Thread
 from .usage_info import Estimate, WindowExceeded, last_request, model_ref, stated_window
 
-__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "replay"]
+__all__ = ["NEEDLES", "Limit", "Replay", "Reported", "Turn", "Void", "replay"]
 
 Limit: TypeAlias = int | MissingReason | None
 """A window in tokens, what a row lacks in its place, or None where no row of it was seen."""
 
 # The needle that is found soonest first. Text inside a row has its quotes escaped.
-_NEEDLES = (
+NEEDLES = (
     b'"event_msg"',
     b'_call"',
     b'"token_usage_record"',
@@ -44,6 +44,7 @@ _NEEDLES = (
     b'"session_meta"',
 )
 _RECORD = "token_usage_record"
+_KEPT_TURNS = 64  # one runs at a time; a row names its own turn or the last one
 _CONTEXT_REPLACED = (MissingReason.COMPACTED, MissingReason.REWOUND)
 
 
@@ -165,6 +166,20 @@ class Replay:
     def __attrs_post_init__(self) -> None:
         self._is_inherited = self.thread.is_offspring
         self._knows_last_sums = self.is_whole and not self.thread.is_offspring
+
+    @classmethod
+    def from_the_first_row(cls, first: Row | None) -> Replay:
+        """Return the state before any row of a file that begins with the row *first*."""
+        return cls(Thread.begun_by(None if first is None else first.value), is_whole=True)
+
+    def forget_old_turns(self) -> None:
+        """Let go of turns that nothing can come back to, so that a long file costs no memory."""
+        if len(self.turns) <= _KEPT_TURNS:
+            return
+        shown = None if self.shows is None else self.shows.turn_id
+        for turn_id in [*self.turns][: -_KEPT_TURNS // 2]:
+            if turn_id != shown:
+                del self.turns[turn_id]
 
     def begin_within(self, turn_id: str | None) -> None:
         """Begin in the middle of a turn: the window has cut off its first row."""
@@ -483,7 +498,7 @@ _EVENTS: dict[str, _Step] = {
 
 def replay(tail: Tail) -> Replay:
     """Play all rows of the window, the oldest first."""
-    rows = [*tail.rows(*_NEEDLES)]
+    rows = [*tail.rows(*NEEDLES)]
     rows.reverse()
     thread = _thread(tail, rows)
     played = Replay(thread, is_whole=not tail.truncated)

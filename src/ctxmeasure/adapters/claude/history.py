@@ -164,8 +164,8 @@ class Conversation:
         """Return the conversation's newest row in *held* that holds *needle* and passes *test*."""
         hit = held.rfind(needle)
         while hit >= 0:
-            start, line = _line(held, hit)
-            row = decode_object(line)
+            start, stop = _line(held, hit)
+            row = decode_object(held[start:stop])
             if row is not None and test(row) and self._is_of_session(row):
                 return row
             hit = held.rfind(needle, 0, start)
@@ -240,11 +240,10 @@ def _sample(response: Row) -> object:
 # -- raw rows -------------------------------------------------------------------------------------
 
 
-def _line(held: bytes, hit: int) -> tuple[int, bytes]:
-    """Return where the line around *hit* begins, and the line."""
-    start = held.rfind(b"\n", 0, hit) + 1
+def _line(held: bytes, hit: int) -> tuple[int, int]:
+    """Return where the line around *hit* begins and ends."""
     stop = held.find(b"\n", hit)
-    return start, held[start : stop if stop >= 0 else len(held)]
+    return held.rfind(b"\n", 0, hit) + 1, stop if stop >= 0 else len(held)
 
 
 def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
@@ -252,27 +251,28 @@ def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
     needle = f'"{uuid}"'.encode("utf-8", "replace")
     hit = held.rfind(b'"uuid":' + needle, 0, end)
     if hit >= 0:
-        start, line = _line(held, hit)
-        parent = _stated_parent(line)
+        start, stop = _line(held, hit)
+        parent = _stated_parent(held, start, stop)
         if parent is not None:
             return parent, start
     hit = held.rfind(needle, 0, end)
     while hit >= 0:  # spelled or nested in another way, or a first row
-        start, line = _line(held, hit)
-        row = decode_object(line)
+        start, stop = _line(held, hit)
+        row = decode_object(held[start:stop])
         if row is not None and row.get("uuid") == uuid:
             return row.get("parentUuid"), start
         hit = held.rfind(needle, 0, start)
     return None
 
 
-def _stated_parent(line: bytes) -> str | None:
-    """Return the parent of the row *line*, if it can be told without decoding the row.
+def _stated_parent(held: bytes, start: int, stop: int) -> str | None:
+    """Return the parent of the row in ``held[start:stop]``, if it can be told without decoding it.
 
     A first key is one of the row's own; so is the only ``uuid`` in a row that has one.
     """
-    if not line.startswith(_PARENT) or line.count(b'"uuid":') != 1:
+    begin = start + len(_PARENT)
+    if not held.startswith(_PARENT, start) or held.count(b'"uuid":', begin, stop) != 1:
         return None
-    parent, quote, _ = line[len(_PARENT) : len(_PARENT) + _LONGEST_ID].partition(b'"')
+    parent, quote, _ = held[begin : min(begin + _LONGEST_ID, stop)].partition(b'"')
     is_plain = quote and parent.isascii() and b"\\" not in parent
     return parent.decode("ascii") if is_plain else None

@@ -745,6 +745,14 @@ def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
     assert reason(found) == "turn_not_found"
 
 
+def test_an_ended_turn_begins_after_a_response_at_the_root() -> None:
+    session = Writer()
+    session.response(40_000)
+    asked: dict[str, Any] = {"turn_id": TURN, "phase": Phase.TERMINAL}
+    later = START + timedelta(seconds=1)
+    assert reason(read(session.content, **asked, turn_started_at=later)) == "turn_not_found"
+
+
 def test_an_ended_turn_that_names_no_turn_is_told_by_nothing() -> None:
     session = Writer(prompt_id=None)
     session.prompt()

@@ -35,7 +35,8 @@ PACKAGE = "ctxmeasure"
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"measurement", "usage", "capability", "bounded"}),
     frozenset({"observation"}),
-    frozenset({"evidence", "track", "render", "record"}),
+    frozenset({"record"}),
+    frozenset({"evidence", "track", "render"}),
     frozenset({"source", "assess"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),

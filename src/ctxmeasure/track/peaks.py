@@ -72,20 +72,21 @@ class Highest:
 
         Of two that are equally full the newer stays: more may be known of its limit.
         """
-        match observation.value:
-            case TokenMeasurement(used_tokens=used):
-                is_higher = self.used_tokens is None or used >= self.used_tokens
-                return evolve(self, tokens=observation) if is_higher else self
-            case PercentMeasurement(used_percent=share):
-                is_higher = self.used_percent is None or share >= self.used_percent
-                return evolve(self, percent=observation) if is_higher else self
+        value = observation.value
+        if isinstance(value, TokenMeasurement):
+            is_higher = self.used_tokens is None or value.used_tokens >= self.used_tokens
+            return evolve(self, tokens=observation) if is_higher else self
+        is_higher = self.used_percent is None or value.used_percent >= self.used_percent
+        return evolve(self, percent=observation) if is_higher else self
 
 
 _NONE = Highest()
 
 
 def _frozen_copy(named: Mapping[str, Highest]) -> Mapping[str, Highest]:
-    return MappingProxyType({**named})
+    if not isinstance(named, Mapping):
+        raise TypeError("by_hat and by_key: expected mappings")
+    return MappingProxyType(dict(named))
 
 
 def _named(_: object, attribute: Attribute[Any], named: Mapping[Any, Any]) -> None:

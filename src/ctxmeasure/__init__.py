@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .adapters import claude as claude
     from .adapters import codex as codex
     from .adapters import cursor as cursor
+    from .adapters import pi as pi
     from .assess import DEFAULT_POLICY as DEFAULT_POLICY
     from .assess import RUNNER_DEFAULTS as RUNNER_DEFAULTS
     from .assess import Counts as Counts
@@ -86,7 +87,7 @@ _HOME = {
     "observe_newest": "newest",
 }
 _ROOMS = frozenset({"record", "render", "track"})
-_AGENTS = frozenset({"claude", "codex", "cursor"})
+_AGENTS = frozenset({"claude", "codex", "cursor", "pi"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
 

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from . import record as record
     from . import render as render
     from . import track as track
+    from .adapters import acp as acp
     from .adapters import claude as claude
     from .adapters import codex as codex
     from .adapters import cursor as cursor
     from .adapters import pi as pi
+    from .adapters import text as text
     from .assess import DEFAULT_POLICY as DEFAULT_POLICY
     from .assess import RUNNER_DEFAULTS as RUNNER_DEFAULTS
     from .assess import Counts as Counts
@@ -87,7 +89,7 @@ _HOME = {
     "observe_newest": "newest",
 }
 _ROOMS = frozenset({"record", "render", "track"})
-_AGENTS = frozenset({"claude", "codex", "cursor", "pi"})
+_AGENTS = frozenset({"acp", "claude", "codex", "cursor", "pi", "text"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
 

@@ -33,6 +33,8 @@ _BUILT_IN = {
     "pi.session": ("pi.session", "SESSION"),
     "pi.stream": ("pi.stream", "STREAM"),
     "pi.rpc": ("pi.rpc", "RPC"),
+    "acp.session": ("acp.session", "SESSION"),
+    "text": ("text", "TEXT"),
 }
 
 

@@ -19,6 +19,7 @@ from judging import usage as usage_of
 
 import ctxmeasure as cm
 from ctxmeasure import RUNNER_DEFAULTS, Peaks, Policy, claude
+from ctxmeasure.adapters import pi
 from ctxmeasure.assess import assess
 from ctxmeasure.evidence import Channel, Origin, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import (
@@ -34,6 +35,7 @@ from ctxmeasure.render import iteration_line
 from ctxmeasure.usage import TokenUsage
 
 ASSUMING = Policy(assume_limits=RUNNER_DEFAULTS)
+PROMPTS = Policy(counts="prompt")
 
 
 @frozen(kw_only=True)
@@ -208,6 +210,47 @@ def after_a_kill() -> int | None:
     stream = streamed(CLAUDE_FRAMES)
     stream.finish(at=AT)
     return used_tokens(stream.peak)
+
+
+# Ralph's three turns of Pi: input, output, cache read, cache write.
+PI_TURNS = ((100, 50, 1_000, 20), (500, 60, 4_000, 30), (10, 20, 200, 5))
+
+
+def pi_turn(number: int, counts: tuple[int, int, int, int]) -> dict[str, Any]:
+    usage = dict(zip(("input", "output", "cacheRead", "cacheWrite"), counts, strict=True))
+    reply = {
+        "role": "assistant",
+        "provider": "anthropic",
+        "model": "claude-opus-5",
+        "stopReason": "stop",
+        "timestamp": int(AT.timestamp() * 1_000) + number,
+    }
+    return {"type": "turn_end", "message": {**reply, "usage": usage}, "toolResults": []}
+
+
+def turned(turns: Iterable[dict[str, Any]], policy: Policy = PROMPTS) -> cm.Stream:
+    stream = cm.Stream(pi.STREAM, limit_tokens=200_000, policy=policy)
+    for turn in turns:
+        stream.feed(json.dumps(turn), at=AT)
+    return stream
+
+
+def pi_peaks_so_far(policy: Policy) -> Callable[[], list[int | None]]:
+    turns = [pi_turn(*numbered) for numbered in enumerate(PI_TURNS)]
+    return lambda: [used_tokens(turned(turns[:n], policy).peak) for n in (1, 2, 3)]
+
+
+def pi_parts() -> tuple[int, int]:
+    usage = usage_in(turned(pi_turn(*numbered) for numbered in enumerate(PI_TURNS)).peak)
+    return usage.input_tokens, usage.cache_read_tokens
+
+
+def pi_with_turns_without_usage() -> tuple[int | None, int | None]:
+    silent = pi_turn(2, (0, 0, 0, 0))
+    del silent["message"]["usage"]
+    empty: dict[str, Any] = {"type": "turn_end", "message": None, "toolResults": []}
+    stream = turned([pi_turn(1, (100, 50, 1_000, 0)), silent, empty])
+    return used_tokens(stream.latest), used_tokens(stream.peak)
 
 
 # -- peaks over iterations ------------------------------------------------------------------------
@@ -385,6 +428,38 @@ EXPECTATIONS = (
         theirs=0,
         ours=4_310,
         why="What was measured stays measured, however the process ended.",
+    ),
+    # Pi's stream
+    Expectation(
+        of="Pi's peak after each of three turns",
+        ask=pi_peaks_so_far(PROMPTS),
+        theirs=[1_100, 4_500, 4_500],
+        ours=[1_120, 4_530, 4_530],
+        why="A prompt has three parts: what is written to a cache was sent to the model, too.",
+    ),
+    Expectation(
+        of="Pi's peak after each of three turns, by Pi's own meter",
+        ask=pi_peaks_so_far(Policy()),
+        theirs=[1_100, 4_500, 4_500],
+        ours=[1_170, 4_590, 4_590],
+        why='Pi itself counts the output, so we do by default; `counts="prompt"` leaves it out.',
+    ),
+    Expectation(
+        of="a turn of Pi's with a cold cache",
+        ask=lambda: used_tokens(turned([pi_turn(1, (10, 168, 0, 177_026))]).peak),
+        theirs=10,
+        ours=177_036,
+        why="A cold cache puts all of the prompt into its writes, which Ralph leaves out.",
+    ),
+    Expectation(
+        of="input and cache reads of three turns of Pi's",
+        ask=pi_parts,
+        theirs=(610, 5_200),
+        ours=(500, 4_000),
+        why="A sum over requests says nothing of the window; these are the fullest request's.",
+    ),
+    same(
+        "Pi's turns without usage or without a message", pi_with_turns_without_usage, (1_100,) * 2
     ),
     # record_iteration_tokens and --continue
     same(

@@ -54,6 +54,10 @@ KEPT = {
     "cliVersion",
     "codexErrorInfo",
     "cursor_version",
+    "provider",
+    "command",
+    "reason",
+    "stopReason",
 }
 
 
@@ -83,6 +87,9 @@ def told(observation: cm.Observation) -> str:
     said = [repr(observation), str(observation), record.dumps(observation)]
     said += [render.summary(observation), render.gauge(observation)]
     said += [render.explain(observation), render.explain(observation, at=LATER)]
+    said += [render.iteration_line(1, None, None, observation)]
+    said += [json.dumps(record.runner_event_fields(observation))]
+    said += [json.dumps(cm.Peaks().updated(observation).to_dict())]
     return "\n".join(said)
 
 
@@ -101,12 +108,16 @@ ROOT = Path(__file__).parent / "recordings"
 TRANSCRIPTS = [
     *(("claude.transcript", path) for path in sorted(ROOT.glob("claude*/*/session/**/*.jsonl"))),
     *(("codex.rollout", path) for path in sorted(ROOT.glob("codex*/**/rollout*.jsonl"))),
+    *(("pi.session", path) for path in sorted(ROOT.glob("pi*/*/session/*.jsonl"))),
+    *(("pi.session", path) for path in sorted(ROOT.glob("pi-versions/session*.jsonl"))),
 ]
 STREAMS = [
     *(("claude.stream", path) for path in sorted(ROOT.glob("claude*/*/stream*.jsonl"))),
     *(("codex.exec", path) for path in sorted(ROOT.glob("codex*/*/stream*.jsonl"))),
     *(("codex.exec", path) for path in sorted(ROOT.glob("codex*/exec*.jsonl"))),
     *(("codex.app_server", path) for path in sorted(ROOT.glob("codex*/appserver*.jsonl"))),
+    *(("pi.stream", path) for path in sorted(ROOT.glob("pi*/**/stream*.jsonl"))),
+    *(("pi.stream", path) for path in sorted(ROOT.glob("pi*/*/rpc.jsonl"))),
 ]
 
 # The keys of the ids that can be asked for, wherever in a row they stand.
@@ -207,6 +218,12 @@ PAYLOADS += [
     ("cursor.hook", hook("beforeSubmitPrompt", prompt="text", attachments=[{"file_path": "/p"}])),
     ("cursor.status_line", cursor_status_line()),
 ]
+PAYLOADS += [
+    ("pi.rpc", row)
+    for path in sorted([*ROOT.glob("pi*/*/rpc.jsonl"), *ROOT.glob("pi-versions/stream_rpc*.jsonl")])
+    for row in decoded(path)
+    if row["type"] == "response"
+]
 
 
 def test_no_word_of_a_payload_leaves() -> None:
@@ -280,6 +297,7 @@ def test_every_source_is_looked_at() -> None:
 
 def test_no_word_leaves_as_a_version_or_a_model() -> None:
     kept = KEPT - {word for word in KEPT if "odel" in word or "version" in word}
+    kept -= {"provider"}
     spoilt = [
         (source_id, written(Planter(kept=kept).plant(decoded(path))))
         for source_id, path in [*TRANSCRIPTS, *STREAMS]

@@ -50,7 +50,8 @@ def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
 
 def _turn_gap(query: Query) -> Gap | None:
     """Return the gap if a turn is asked for: an answer does not say which turn it measured."""
-    if query.phase is Phase.ACTIVE or query.turn_id is not None or query.turn_started_at:
+    is_asked = query.turn_id is not None or query.turn_started_at is not None
+    if is_asked or query.phase is Phase.ACTIVE:
         return Gap(reason=MissingReason.TURN_IDS_NOT_RECORDED)
     return None
 

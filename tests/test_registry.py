@@ -14,7 +14,7 @@ from judging import AT, pair
 
 import ctxmeasure as cm
 from ctxmeasure import registry
-from ctxmeasure.adapters import claude, codex, cursor, pi
+from ctxmeasure.adapters import acp, claude, codex, cursor, pi, text
 from ctxmeasure.evidence import Channel, Origin
 from ctxmeasure.source import PayloadSource, StoreSource, StreamSource, TailSource
 
@@ -63,6 +63,8 @@ BUILT_IN = {
     "pi.session": pi.SESSION,
     "pi.stream": pi.STREAM,
     "pi.rpc": pi.RPC,
+    "acp.session": acp.SESSION,
+    "text": text.TEXT,
 }
 
 

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from strategies import missing, observations, observed, percent_measurements, token_measurements
 
+from ctxmeasure import record
 from ctxmeasure.measurement import PercentMeasurement, TokenMeasurement
 from ctxmeasure.observation import (
     Attestation,
@@ -28,6 +31,7 @@ from ctxmeasure.record import runner_event_fields
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
+VALIDATOR = Draft202012Validator(record.schema("runner_event"))
 USAGE = TokenUsage(
     input_tokens=10_000, cache_read_tokens=70_000, cache_write_tokens=9_000, output_tokens=1_000
 )
@@ -198,3 +202,44 @@ def test_a_missing_measurement_has_no_share_no_window_and_no_grade(observation: 
 def test_what_is_no_observation_is_refused() -> None:
     with pytest.raises(TypeError, match=r"^observation: "):
         runner_event_fields(tokens().value)  # type: ignore[arg-type]
+
+
+# -- the schema -----------------------------------------------------------------------------------
+
+
+def test_the_schema_is_a_valid_schema() -> None:
+    Draft202012Validator.check_schema(record.schema("runner_event"))
+
+
+@given(observations())
+def test_all_fields_are_in_the_schema(observation: Observation) -> None:
+    VALIDATOR.validate(json.loads(json.dumps(runner_event_fields(observation))))
+
+
+@given(observations(), st.sampled_from(["prompt_text", "context_window_tokens"]))
+def test_no_other_field_is_in_the_schema(observation: Observation, key: str) -> None:
+    assert not VALIDATOR.is_valid({**runner_event_fields(observation), key: 1})
+
+
+@given(observations(), st.data())
+def test_a_null_is_not_in_the_schema(observation: Observation, draw: st.DataObject) -> None:
+    fields = runner_event_fields(observation)
+    key = draw.draw(st.sampled_from(sorted(fields)))
+    assert not VALIDATOR.is_valid({**fields, key: None})
+
+
+@given(observed(percent_measurements()))
+def test_a_share_with_a_count_is_not_in_the_schema(observation: Observed) -> None:
+    assert not VALIDATOR.is_valid({**runner_event_fields(observation), "context_tokens": 1})
+
+
+@given(missing())
+def test_a_missing_measurement_with_a_share_is_not_in_the_schema(observation: Missing) -> None:
+    fields = runner_event_fields(observation)
+    assert not VALIDATOR.is_valid({**fields, "context_utilization_pct": 45})
+
+
+def test_the_vocabularies_are_those_of_an_observation() -> None:
+    shared = ("attestation", "confidence", "used_basis", "limit_basis", "missing_reason")
+    here, there = record.schema("runner_event")["$defs"], record.schema()["$defs"]
+    assert [here[word] for word in shared] == [there[word] for word in shared]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from .observation import dumps, from_dict, loads, to_dict
 from .runner_event import RunnerEventFields, runner_event_fields
-from .schema import schema
+from .schema import WireForm, schema
 
 __all__ = [
     "RunnerEventFields",
+    "WireForm",
     "dumps",
     "from_dict",
     "loads",

@@ -186,7 +186,7 @@ LOOKALIKES: Final[dict[str, dict[str, Any]]] = {
     },
     "a line of another agent's JSON-RPC": {
         "jsonrpc": "2.0",
-        "method": "session/update",
+        "method": "session/progress",
         "params": {"sessionId": UUID, "update": {"sessionUpdate": "usage_update", "used": 1}},
     },
     "a status line of Cursor": {

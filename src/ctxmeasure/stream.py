@@ -18,7 +18,7 @@ from .capability.model import ModelRef
 from .evidence import Evidence, Gap, Query
 from .observation import Missing, MissingReason, Observation, Observed, Partial
 from .registry import find
-from .source import Source, StreamSource
+from .source import Source, StreamSource, Tally
 
 __all__ = ["Stream"]
 
@@ -63,6 +63,7 @@ class Stream:
             at=datetime.now(UTC), session_id=session_id, model=model, limit_tokens=limit_tokens
         )
         self._state = found.initial
+        self._tally = Tally()
         self._pending = bytearray()
         self._overlong = False
         self._rows_decoded = 0
@@ -83,6 +84,11 @@ class Stream:
     def peak(self) -> Observation:
         """The fullest that the context has been, with the limit that is known now."""
         return self._judge(self._source.peak(self._state, self._query), self._peak_policy)
+
+    @property
+    def tally(self) -> Tally:
+        """How many turns the run has had and what it cost, where the agent itself says so."""
+        return self._tally
 
     @property
     def stats(self) -> ReadStats:
@@ -143,10 +149,14 @@ class Stream:
             self._rows_skipped += bool(raw.strip())
             return None
         state = self._source.step(self._state, row, self._query)
-        if state is not self._state and repeats_keys(raw, row):
+        count = self._source.tally
+        tally = self._tally if count is None else count(self._tally, row)
+        changes = state is not self._state or tally is not self._tally
+        if changes and repeats_keys(raw, row):
             self._rows_skipped += 1
             return None
         self._rows_decoded += 1
+        self._tally = tally
         return self._change(state)
 
     def _change(self, state: Any) -> Observation | None:

@@ -31,6 +31,7 @@ from .rows import (
     model_ref,
     same_model,
 )
+from .run import tally
 
 __all__ = ["STREAM", "Response", "StreamState", "Window"]
 
@@ -565,4 +566,5 @@ STREAM = StreamSource(
     evidence=_evidence,
     peak=_peak,
     recognise=_recognise,
+    tally=tally,
 )

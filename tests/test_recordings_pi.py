@@ -1,7 +1,8 @@
 """Real Pi sessions end to end: what file, stream and answers say, held against Pi's own meter.
 
-``truth.json`` knows each call's counts, ``own-context-usage.jsonl`` what Pi's own meter said at each
-of its events, ``expected_pi_context_usage.json`` what Pi 1.6.0 makes of each file of other versions.
+``truth.json`` knows each call's counts, ``own-context-usage.jsonl`` what Pi's own meter said at
+each of its events, ``expected_pi_context_usage.json`` what Pi 1.6.0 makes of each file of other
+versions.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _estimate(used: int, query: Query, limit: int | None = None) -> Partial:
 
 def _recognise(payload: Mapping[str, Any]) -> bool:
     """Tell an answer by its form and by what is in it: others speak of responses too."""
-    if payload.get("type") != "response" or payload.get("command") not in _COMMANDS:
+    if payload.get("type") != "response" or text(payload, "command") not in _COMMANDS:
         return False
     answer = nested(payload, "data")
     return "tokensBefore" in answer or text(answer, "sessionId") is not None

@@ -25,4 +25,4 @@ def tally(so_far: Tally, event: Mapping[str, Any]) -> Tally:
     cost = so_far.cost_usd
     if is_amount(stated) and stated > 0:
         cost = stated + (cost or 0)
-    return Tally(turns=1 + (so_far.turns or 0), cost_usd=cost)
+    return Tally(turns=1 + (so_far.turns or 0), cost_usd=cost if is_amount(cost) else None)

@@ -1,9 +1,9 @@
 """The session file that Pi appends to: ``sessions/--<cwd>--/<time>_<session id>.jsonl``.
 
-It lies in ``~/.pi/agent``, unless a setting says otherwise. Behind the header, which names session and format, every row is a
-node of a tree (``id``, ``parentId``; formats 2 and 3, since 0.31.0) or the next of a list (format
-1). The last row is the leaf whatever its type, and used tokens are those of the nearest good reply
-above it. What was added since is in no count: Pi estimates it (characters by 4), and we do not.
+It lies in ``~/.pi/agent``, unless a setting says otherwise. Behind the header, which names session
+and format, every row is a node of a tree (``id``, ``parentId``; formats 2 and 3, since 0.31.0) or
+the next of a list (format 1). The last row is the leaf whatever its type, and used tokens are those
+of the nearest good reply above it. What was added since is in no count: Pi estimates it.
 Decoys: replies of other branches, kept by a compaction, failed or aborted; the usage of
 compactions, branch summaries, tool results and ``usage`` rows (formats/pi_ralph.md §4). After a
 ``/tree`` navigation the file shows the new leaf only with the next row.

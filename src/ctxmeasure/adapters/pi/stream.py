@@ -34,6 +34,7 @@ from .messages import (
     session_gap,
     turn_gap,
 )
+from .run import tally
 
 __all__ = ["STREAM", "Reply", "StreamState"]
 
@@ -274,9 +275,13 @@ def _answer_state(state: StreamState, answer: Mapping[str, Any], _at: datetime) 
     return _selected(state, answer.get("model"))
 
 
-def _answer_model(state: StreamState, answer: Mapping[str, Any], _at: datetime) -> StreamState:
-    """Take the model that ``set_model`` returns, or ``cycle_model``, if there was another."""
-    return _selected(state, answer.get("model", answer) or None)
+def _answer_set(state: StreamState, answer: Mapping[str, Any], _at: datetime) -> StreamState:
+    """Take another model; where the answer does not name it, none is known."""
+    return _selected(evolve(state, model=None, window=None), answer)
+
+
+def _answer_cycle(state: StreamState, answer: Mapping[str, Any], _at: datetime) -> StreamState:
+    return _selected(state, answer.get("model"))  # null where there is no other
 
 
 def _selected(state: StreamState, stated: object) -> StreamState:
@@ -317,12 +322,12 @@ _ANSWERS: Mapping[str, _Take] = {
     "bash": _answer_bash,
     "clone": _answer_elsewhere,
     "compact": _answer_compact,
-    "cycle_model": _answer_model,
+    "cycle_model": _answer_cycle,
     "fork": _answer_elsewhere,
     "get_session_stats": _answer_stats,
     "get_state": _answer_state,
     "new_session": _answer_elsewhere,
-    "set_model": _answer_model,
+    "set_model": _answer_set,
     "switch_session": _answer_elsewhere,
 }
 _EVENTS: Mapping[str, _Take] = {
@@ -440,4 +445,5 @@ STREAM = StreamSource(
     evidence=_evidence,
     peak=_peak,
     recognise=_recognise,
+    tally=tally,
 )

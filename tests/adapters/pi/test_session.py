@@ -380,8 +380,8 @@ def test_a_header_that_is_not_read_is_missed_only_where_a_session_is_asked_for()
     writer = replied()
     writer.rows[0]["cwd"] = "x" * 20_000
     near = {"window": KIB, "budget": 20 * KIB}
-    assert shown(read(writer.content, **near)) == 50_000  # type: ignore[arg-type]
-    asked = read(writer.content, **near, session_id=SESSION_ID)  # type: ignore[arg-type]
+    assert shown(read(writer.content, **near)) == 50_000
+    asked = read(writer.content, **near, session_id=SESSION_ID)
     assert shown(asked) == "session_not_found"
     assert shown(read(writer.content, window=KIB, session_id=SESSION_ID)) == 50_000
 

@@ -141,11 +141,7 @@ class _Conversation:
             return _End.ROOT
         if not isinstance(parent_id, str) or not parent_id or "\n" in parent_id:
             return _End.LOST
-        try:
-            needle = parent_id.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair
-            return _End.LOST
-        older = self.tail.rows(needle, before=row.offset)
+        older = self.tail.rows(parent_id.encode(), before=row.offset)
         return next((found for found in older if found.value.get("id") == parent_id), _End.LOST)
 
     def _newest(self, before: int | None) -> Row | None:

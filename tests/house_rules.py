@@ -61,6 +61,8 @@ LAWFUL_OPENS: Mapping[str, frozenset[str]] = {
     # Their own packaged resources: models.json and the JSON Schemas.
     "capability": PACKAGED_CALLS,
     "record": PACKAGED_CALLS,
+    # The terminal, to ask who is in its foreground; nothing is read from it.
+    "cli.child": frozenset({"open"}),
     # The one file that is written: the log that the user names.
     "cli.event_log": frozenset({"open"}),
 }

@@ -72,7 +72,8 @@ def main() -> None:
     else:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.stderr.write(asked.stderr)
+    if asked.stderr:
+        sys.stderr.write(asked.stderr)
     for piece in pieces(asked):
         if asked.stepped and not sys.stdin.readline():
             break

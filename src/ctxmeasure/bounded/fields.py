@@ -6,7 +6,7 @@ agent and no key.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard
@@ -27,8 +27,8 @@ def is_limit(value: object) -> TypeGuard[int]:
 
 
 def is_amount(value: object) -> TypeGuard[float]:
-    """Tell whether *value* is a strict, finite number of at least 0 (no bool or string)."""
-    return type(value) in (int, float) and 0 <= value < math.inf  # type: ignore[operator] # see left
+    """Tell whether *value* is a strict number from 0 to the largest float."""
+    return type(value) in (int, float) and 0 <= value <= sys.float_info.max  # type: ignore[operator] # see left
 
 
 def text(row: Mapping[str, Any], key: str) -> str | None:

@@ -30,7 +30,7 @@ _READY = 64 * 1024  # the size of a pipe on Linux: what a writer can have ready
 # is the end of its output.
 _SILENCE = 1.0  # seconds
 
-# What stops a command. The terminal sends Ctrl-C to all that run in it, others to one process only.
+# What stops a command, and is sent to us where our user takes us for it.
 _RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -110,8 +110,8 @@ class Child:
 
     def _relay(self, number: int, _: FrameType | None) -> None:
         """Hand on a signal that the command does not get by itself."""
-        if number == signal.SIGINT and any(map(os.isatty, range(3))):
-            return  # from the terminal, and a second Ctrl-C means something else to agents
+        if number == signal.SIGINT and _is_in_foreground():
+            return  # a Ctrl-C goes to all that run there, and agents take a second one for more
         if self._process is None:
             self._early.append(number)
         else:
@@ -133,3 +133,15 @@ def _pieces(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
         if not piece:
             return
         yield piece
+
+
+def _is_in_foreground() -> bool:
+    """Tell whether the terminal's keys go to our group of processes, whatever our descriptors."""
+    try:
+        terminal = os.open(os.ctermid(), os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    finally:
+        os.close(terminal)

@@ -7,18 +7,17 @@ exit status is kept. So our own line goes to standard error, and the event to a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import click
-from attrs import frozen
 
 from ..assess import DEFAULT_POLICY, RUNNER_DEFAULTS, Policy
-from ..observation import Observation, Observed
+from ..observation import Observed
 from ..record import runner_event_fields
 from ..render import iteration_line, summary
-from ..source import StreamSource, Tally
+from ..source import StreamSource
 from ..stream import Stream
 from . import event_log
 from .child import Child
@@ -29,6 +28,11 @@ from .quiet import QuietCommand, examples, stream_source, text
 __all__ = ["run"]
 
 T = TypeVar("T")
+
+_Report: TypeAlias = tuple[str, dict[str, Any]]
+"""The line for people, and what the event says of the context and the run."""
+
+_UNMEASURED: _Report = ("ctxmeasure: what the command printed could not be measured", {})
 
 _PRINTED = {
     "acp": "acp.session",
@@ -45,21 +49,6 @@ def _adapter(typed: str) -> StreamSource[Any]:
     return stream_source(_PRINTED.get(typed, typed))
 
 
-@frozen(kw_only=True)
-class _Reading:
-    """What the command's output has shown.
-
-    Attributes:
-        current: How full the context is at the end.
-        peak: How full it was at its fullest.
-        tally: What the agent says of its run.
-    """
-
-    current: Observation
-    peak: Observation
-    tally: Tally
-
-
 class _Meter:
     """Measures a stream for as long as nothing goes wrong with that."""
 
@@ -71,13 +60,9 @@ class _Meter:
         """Take a piece of the stream; never raises."""
         self._try(lambda: self._stream.feed_bytes(piece))
 
-    def read(self) -> _Reading | None:
+    def report(self, duration_ms: int) -> _Report | None:
         """Return what the stream has shown, or None if it could not be measured; never raises."""
-        return self._try(
-            lambda: _Reading(
-                current=self._stream.finish(), peak=self._stream.peak, tally=self._stream.tally
-            )
-        )
+        return self._try(lambda: _report(self._stream, duration_ms))
 
     def _try(self, step: Callable[[], T]) -> T | None:
         if self._works:
@@ -143,42 +128,32 @@ def run(
         duration_ms = round(1000 * (time.monotonic() - began))
         if child.trouble is not None:
             say_aside(f"ctxmeasure: {child.trouble}")
-        reading = meter.read()
-        _say_line(duration_ms, reading)
-        if log is not None and not event_log.append(log, _event(hat, status, duration_ms, reading)):
+        line, shown = meter.report(duration_ms) or _UNMEASURED
+        say_aside(line)
+        event = {"time": _now(), "hat": hat, "duration_ms": duration_ms, "exit_status": status}
+        if log is not None and not event_log.append(log, _known(event | shown)):
             say_aside("ctxmeasure: the event could not be logged")
         ctx.exit(status)
 
 
-def _say_line(duration_ms: int, reading: _Reading | None) -> None:
-    """Write the line that ends an iteration, with the peak where it was another."""
-    if reading is None:
-        say_aside("ctxmeasure: what the command printed could not be measured")
-        return
-    tally, current, peak = reading.tally, reading.current, reading.peak
+def _report(stream: Stream, duration_ms: int) -> _Report:
+    """Return the line that ends an iteration, with the peak where it was another; and the event."""
+    current, peak, tally = stream.finish(), stream.peak, stream.tally
     line = iteration_line(duration_ms, tally.cost_usd, tally.turns, current)
     fullest = summary(peak, style="ralph") if isinstance(peak, Observed) else ""
-    if fullest and fullest not in line:
+    if fullest and fullest != summary(current, style="ralph"):
         line += f" | {fullest.replace('Context', 'Peak', 1)}"
-    say_aside(line)
-
-
-def _event(
-    hat: str | None, status: int, duration_ms: int, reading: _Reading | None
-) -> dict[str, Any]:
-    """Return what the log keeps of the run; what is not known has no key."""
-    ended = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    event: dict[str, Any] = {
-        "time": ended,
-        "hat": hat,
-        "duration_ms": duration_ms,
-        "exit_status": status,
+    return line, {
+        "turns": tally.turns,
+        "cost_usd": tally.cost_usd,
+        "current": runner_event_fields(current),
+        "peak": runner_event_fields(peak),
     }
-    if reading is not None:
-        event |= {
-            "turns": reading.tally.turns,
-            "cost_usd": reading.tally.cost_usd,
-            "current": runner_event_fields(reading.current),
-            "peak": runner_event_fields(reading.peak),
-        }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _known(event: Mapping[str, Any]) -> dict[str, Any]:
     return {key: known for key, known in event.items() if known is not None}

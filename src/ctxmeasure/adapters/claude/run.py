@@ -8,7 +8,6 @@ after a first run of 0.0567; in 2.0.76 it did not). What the run itself cost is 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +34,10 @@ def tally(so_far: Tally, frame: Mapping[str, Any]) -> Tally:
     else:
         cost = total if is_amount(total) else so_far.cost_usd
     is_first = so_far == _NOTHING
-    return Tally(turns=turns if is_first and is_count(turns) else None, cost_usd=cost)
+    return Tally(
+        turns=turns if is_first and is_count(turns) else None,
+        cost_usd=cost if is_amount(cost) else None,
+    )
 
 
 def _cost_since_last_result(frame: Mapping[str, Any]) -> float | None:
@@ -45,4 +47,4 @@ def _cost_since_last_result(frame: Mapping[str, Any]) -> float | None:
         return None
     costs = [used.get("costUSD") if isinstance(used, Mapping) else None for used in models.values()]
     stated = [cost for cost in costs if is_amount(cost)]
-    return math.fsum(stated) if len(stated) == len(costs) else None
+    return sum(stated) if len(stated) == len(costs) else None

@@ -21,6 +21,11 @@ def tallied(recording: str) -> Tally:
     return stream.tally
 
 
+def about(cost_usd: float) -> Any:
+    """Return what equals *cost_usd* to within the digits that a line shows."""
+    return pytest.approx(cost_usd, abs=5e-5)
+
+
 def turn(total: object) -> dict[str, Any]:
     usage = {"input": 1, "output": 1, "cost": {"input": 5.0, "total": total}}
     return {"type": "turn_end", "message": {"role": "assistant", "usage": usage}}
@@ -39,7 +44,7 @@ def turn(total: object) -> dict[str, Any]:
 def test_turns_are_counted_and_their_costs_added_once(
     recording: str, turns: int, cost_usd: float
 ) -> None:
-    assert tallied(recording) == Tally(turns=turns, cost_usd=pytest.approx(cost_usd, abs=5e-5))
+    assert tallied(recording) == Tally(turns=turns, cost_usd=about(cost_usd))
 
 
 def test_a_model_without_a_price_costs_nobody_knows_what() -> None:
@@ -50,7 +55,7 @@ def test_costs_add_up_over_turns() -> None:
     told = Tally()
     for _ in range(3):
         told = tally(told, turn(0.03))
-    assert told == Tally(turns=3, cost_usd=pytest.approx(0.09))
+    assert told == Tally(turns=3, cost_usd=about(0.09))
 
 
 @pytest.mark.parametrize("total", [None, 0, 0.0, True, -1.0, "1", float("inf")])

@@ -23,8 +23,8 @@ from typing import Any
 
 import orjson
 from attrs import field, frozen
-from generate import KIB, MIB, WRITERS
 from ratios import Ratio, least_times
+from session_files import KIB, MIB, WRITERS
 
 import ctxmeasure as cm
 from ctxmeasure import Observed, history, observe
@@ -112,7 +112,7 @@ def find_and_decode(path: Path, span: int, needle: bytes, rows: int) -> Any:
         file.seek(-span, os.SEEK_END)
         window = file.read(span)
     window.find(b"never to be found")
-    decoded = []
+    decoded: list[Any] = []
     high = len(window)
     while len(decoded) < rows and (hit := window.rfind(needle, 0, high)) >= 0:
         high = window.rfind(b"\n", 0, hit) + 1
@@ -164,6 +164,11 @@ def decode_matching(path: Path, needle: bytes) -> int:
     return rows
 
 
+def count_moments(source: str, path: Path) -> int:
+    """Scan a whole file, every moment judged."""
+    return sum(1 for _ in history.scan(source, path, at=AT))
+
+
 def histories(run: Run) -> Iterator[Ratio]:
     """A scan of a whole file."""
     size = min(run.large, 64 * MIB)
@@ -171,7 +176,7 @@ def histories(run: Run) -> Iterator[Ratio]:
         path = run.file(source, size)
         taken = least_times(
             {
-                "ours": lambda s=source, p=path: sum(1 for _ in history.scan(s, p, at=AT)),  # type: ignore[misc]
+                "ours": partial(count_moments, source, path),
                 "loop": partial(decode_matching, path, needle),
             },
             max(run.rounds // 100, 1),
@@ -200,6 +205,18 @@ def sweeps(run: Run) -> Iterator[Ratio]:
 # -- streams --------------------------------------------------------------------------------------
 
 
+def feed(stream: cm.Stream, lines: list[bytes]) -> None:
+    """Feed a stream its lines."""
+    for line in lines:
+        stream.feed(line)
+
+
+def decode(lines: list[bytes]) -> None:
+    """Decode the same lines."""
+    for line in lines:
+        orjson.loads(line)
+
+
 def stream_feeds(run: Run) -> Iterator[Ratio]:
     """Feeding a live stream its lines, against decoding them."""
     recorded = (RECORDINGS / "claude/b-tools/stream.jsonl").read_bytes().splitlines()
@@ -216,8 +233,8 @@ def stream_feeds(run: Run) -> Iterator[Ratio]:
         stream = cm.Stream("claude.stream")
         taken = least_times(
             {
-                "ours": lambda s=stream, ls=lines: [s.feed(line, at=AT) for line in ls],  # type: ignore[misc]
-                "orjson": lambda ls=lines: [orjson.loads(line) for line in ls],  # type: ignore[misc]
+                "ours": partial(feed, stream, lines),
+                "orjson": partial(decode, lines),
             },
             run.rounds,
         )

@@ -178,7 +178,7 @@ class _Narrator:
         with reader:
             pending: _Pending | None = None
             player = history.begin(reader, self.query)
-            for row in reader.rows(*history.needles):
+            for row in reader.rows(*history.needles, unless=history.unless):
                 shown = player.take(row)
                 if shown is None:
                     continue

@@ -82,12 +82,15 @@ class History:
     Attributes:
         needles: Only rows whose bytes contain one of these are given to the player; the one that
             is found most often first.
+        unless: Whether a row that holds a needle cannot matter for all that, by its bytes; None:
+            nothing tells.
         begin: The player of a file, at its beginning.
         is_followed_to_the_end: No row without a needle changes what the file shows. Where one can,
             or where no row has shown anything, the file's end is read by the source's `extract`.
     """
 
     needles: tuple[bytes, ...]
+    unless: Callable[[bytes], bool] | None = field(default=None, repr=False)
     begin: Callable[[RowScan, Query], Player] = field(repr=False)
     is_followed_to_the_end: bool = False
 

@@ -9,7 +9,7 @@ rows lie: formats/claude.md §1.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self, TypeAlias
 
 from attrs import define, field, frozen
@@ -144,7 +144,12 @@ class Tail:
         check_needles((needle,))
         return self._window.content.rfind(needle, self._first - self._window.base) >= 0
 
-    def rows(self, *needles: bytes, before: int | None = None) -> Iterator[Row]:
+    def rows(
+        self,
+        *needles: bytes,
+        before: int | None = None,
+        unless: Callable[[bytes], bool] | None = None,
+    ) -> Iterator[Row]:
         """Return the rows whose bytes contain any of the *needles*, newest first and lazily.
 
         Lines that contain none of them are never looked at. Lines that are no JSON object are
@@ -153,6 +158,8 @@ class Tail:
         Args:
             *needles: Byte strings without a line break; none of them: every row.
             before: Only rows that start before this absolute offset.
+            unless: Whether a line that holds a needle cannot matter for all that, by its bytes: it
+                is then not decoded.
 
         Raises:
             TypeError: A needle is not bytes, or *before* is not an int.
@@ -161,9 +168,14 @@ class Tail:
         check_needles(needles)
         if before is not None and type(before) is not int:
             raise TypeError("before: expected an int")
-        return self._rows(needles, before)
+        return self._rows(needles, before, unless)
 
-    def _rows(self, needles: tuple[bytes, ...], before: int | None) -> Iterator[Row]:
+    def _rows(
+        self,
+        needles: tuple[bytes, ...],
+        before: int | None,
+        unless: Callable[[bytes], bool] | None,
+    ) -> Iterator[Row]:
         window = self._window
         content, base = window.content, window.base
         low, high = self._first - base, len(content)
@@ -171,6 +183,8 @@ class Tail:
             high = _line_end(content, before - base, low)
         spans = _spans_with(content, needles, low, high) if needles else _spans(content, low, high)
         for start, stop in spans:
+            if unless is not None and unless(content[start:stop]):
+                continue
             row = self._row(base + start, base + stop, window)
             if row is not None:
                 yield row

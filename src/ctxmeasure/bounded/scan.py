@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Self
 
 from attrs import define
@@ -116,20 +116,22 @@ class RowScan:
         line_break = content.find(b"\n", 0, high)
         return Row.alone(0, content[: high if line_break < 0 else line_break])
 
-    def rows(self, *needles: bytes) -> Iterator[Row]:
+    def rows(self, *needles: bytes, unless: Callable[[bytes], bool] | None = None) -> Iterator[Row]:
         """Return the rows whose bytes contain any of the *needles*, the oldest first and lazily.
 
         To be asked for once. Lines that are no JSON object are skipped and counted.
 
         Args:
             *needles: Byte strings without a line break.
+            unless: Whether a line that holds a needle cannot matter for all that, by its bytes: it
+                is then not decoded.
 
         Raises:
             TypeError: A needle is not bytes.
             ValueError: A needle is empty or contains a line break.
         """
         check_needles(needles)
-        return self._rows(needles)
+        return self._rows(needles, unless)
 
     @property
     def held_from(self) -> int:
@@ -160,12 +162,16 @@ class RowScan:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _rows(self, needles: tuple[bytes, ...]) -> Iterator[Row]:
+    def _rows(
+        self, needles: tuple[bytes, ...], unless: Callable[[bytes], bool] | None
+    ) -> Iterator[Row]:
         block = self._blocks[-1] if self._blocks else None
         while block is not None:
             content, base = block.content, block.base
             for start, stop in _spans(content, needles, block.high):
                 raw = content[start:stop]
+                if unless is not None and unless(raw):
+                    continue
                 row = Row.alone(base + start, raw)
                 if row is not None:
                     self._decoded += 1

@@ -29,7 +29,7 @@ from ...usage import TokenUsage, UsageFault, codex
 from .thread import Thread
 from .usage_info import Estimate, WindowExceeded, last_request, model_ref, stated_window
 
-__all__ = ["NEEDLES", "Limit", "Replay", "Reported", "Turn", "Void", "replay"]
+__all__ = ["NEEDLES", "Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay"]
 
 Limit: TypeAlias = int | MissingReason | None
 """A window in tokens, what a row lacks in its place, or None where no row of it was seen."""
@@ -43,6 +43,11 @@ NEEDLES = (
     b'"compacted"',
     b'"session_meta"',
 )
+# Of completed items, only these two matter; the others hold what tools printed, half of all bytes.
+_ITEMS = (b'"AgentMessage"', b'"ContextCompaction"')
+_ITEM_COMPLETED = b'"item_completed"'
+_ENVELOPE = 160  # bytes of a row up to the type of its payload: about 110 in 0.138 to 0.171
+
 _RECORD = "token_usage_record"
 _KEPT_TURNS = 64  # one runs at a time; a row names its own turn or the last one
 _CONTEXT_REPLACED = (MissingReason.COMPACTED, MissingReason.REWOUND)
@@ -498,7 +503,7 @@ _EVENTS: dict[str, _Step] = {
 
 def replay(tail: Tail) -> Replay:
     """Play all rows of the window, the oldest first."""
-    rows = [*tail.rows(*NEEDLES)]
+    rows = [*tail.rows(*NEEDLES, unless=is_bulk)]
     rows.reverse()
     thread = _thread(tail, rows)
     played = Replay(thread, is_whole=not tail.truncated)
@@ -507,6 +512,11 @@ def replay(tail: Tail) -> Replay:
     for row in rows:
         played.play(row)
     return played
+
+
+def is_bulk(line: bytes) -> bool:
+    """Tell whether *line* is an item's that has no part in the meter (since 0.138)."""
+    return _ITEM_COMPLETED in line[:_ENVELOPE] and not any(item in line for item in _ITEMS)
 
 
 def _thread(tail: Tail, rows: list[Row]) -> Thread:

@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -215,29 +214,37 @@ class Home:
 # -- measuring ------------------------------------------------------------------------------------
 
 
+# A process inherits the peak of the one that it was forked from, so a small one has to start it.
+_LAUNCHER = """
+import os, sys, time
+payload, *argv = sys.argv[1:]
+nothing = os.open(os.devnull, os.O_WRONLY)
+files = [(os.POSIX_SPAWN_OPEN, 0, payload, os.O_RDONLY, 0)]
+files += [(os.POSIX_SPAWN_DUP2, nothing, number) for number in (1, 2)]
+start = time.perf_counter()
+_, _, used = os.wait4(os.posix_spawnp(argv[0], argv, os.environ, file_actions=files), 0)
+print(time.perf_counter() - start, used.ru_maxrss)
+"""
+
+
 def once(tool: Tool, home: Home) -> tuple[float, int]:
     """Run *tool* once; return its wall time in seconds and its peak of resident memory in bytes."""
     places = {"FILE": str(home.sessions[0]), "FOLDER": str(home.sessions[0].parent)}
-    argv = [places.get(word, word) for word in tool.argv]
-    payload = home.payload() if tool.reads_payload else b""
-    start = time.perf_counter()
-    with (
-        tempfile.TemporaryFile() as standard_input,
-        subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE if payload else subprocess.DEVNULL,
-            stdout=standard_input,
-            stderr=subprocess.DEVNULL,
-            env=home.environment,
-        ) as process,
-    ):
-        if process.stdin is not None:
-            process.stdin.write(payload)
-            process.stdin.close()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    payload = home.path / "payload.json"
+    payload.write_bytes(home.payload() if tool.reads_payload else b"")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-I", "-S", "-c", _LAUNCHER, str(payload)),
+            *(places.get(word, word) for word in tool.argv),
+        ],
+        env=home.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, resident = done.stdout.split()
     kib = 1 if sys.platform == "darwin" else KIB  # macOS counts bytes
-    return time.perf_counter() - start, used.ru_maxrss * kib
+    return float(seconds), int(resident) * kib
 
 
 def costs(tools: list[Tool], home: Home, rounds: int) -> dict[str, Cost]:

@@ -80,16 +80,15 @@ class History:
     """How a session file is played from its beginning to its end.
 
     Attributes:
-        needles: Only rows whose bytes contain one of these are given to the player; the one that
-            is found most often first.
-        unless: Whether a row that holds a needle cannot matter for all that, by its bytes; None:
-            nothing tells.
+        needles: Only rows whose bytes contain one of these are given to the player; none of them:
+            every row.
+        unless: Whether a row cannot matter for all that, by its bytes; None: nothing tells.
         begin: The player of a file, at its beginning.
         is_followed_to_the_end: No row without a needle changes what the file shows. Where one can,
             or where no row has shown anything, the file's end is read by the source's `extract`.
     """
 
-    needles: tuple[bytes, ...]
+    needles: tuple[bytes, ...] = ()
     unless: Callable[[bytes], bool] | None = field(default=None, repr=False)
     begin: Callable[[RowScan, Query], Player] = field(repr=False)
     is_followed_to_the_end: bool = False

@@ -122,7 +122,7 @@ class RowScan:
         To be asked for once. Lines that are no JSON object are skipped and counted.
 
         Args:
-            *needles: Byte strings without a line break.
+            *needles: Byte strings without a line break; none of them: every row.
             unless: Whether a line that holds a needle cannot matter for all that, by its bytes: it
                 is then not decoded.
 
@@ -168,7 +168,8 @@ class RowScan:
         block = self._blocks[-1] if self._blocks else None
         while block is not None:
             content, base = block.content, block.base
-            for start, stop in _spans(content, needles, block.high):
+            spans = _spans_with(content, needles, block.high) if needles else _spans(block)
+            for start, stop in spans:
                 raw = content[start:stop]
                 if unless is not None and unless(raw):
                     continue
@@ -241,7 +242,18 @@ class _Prefix:
         return found
 
 
-def _spans(content: bytes, needles: tuple[bytes, ...], high: int) -> Iterator[tuple[int, int]]:
+def _spans(block: _Block) -> Iterator[tuple[int, int]]:
+    """Yield start and stop of every line of *block*, the first first."""
+    content, start, high = block.content, 0, block.high
+    while start < high:
+        line_break = content.find(b"\n", start, high)
+        stop = high if line_break < 0 else line_break
+        if start < stop:
+            yield start, stop
+        start = stop + 1
+
+
+def _spans_with(content: bytes, needles: tuple[bytes, ...], high: int) -> Iterator[tuple[int, int]]:
     """Yield start and stop of every line before *high* that contains a needle, the first first.
 
     No byte is searched twice for one needle.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import evolve
 
@@ -23,6 +23,7 @@ from .rows import SYNTHETIC_MODEL, model_ref, release
 
 __all__ = [
     "Compaction",
+    "Requested",
     "attached_model",
     "compacted",
     "is_abreast",
@@ -37,6 +38,10 @@ __all__ = [
     "time_of",
     "version_of",
 ]
+
+
+Requested: TypeAlias = Iterable[object] | Callable[[ModelRef], Iterable[object]]
+"""What names a model as it was asked for, the strongest first, or what finds that out."""
 
 
 def session_of(row: Mapping[str, Any]) -> str | None:
@@ -124,8 +129,6 @@ class Compaction:
         Rows that a compaction preserves can be written again behind it, with their old time and
         usage (formats/claude.md §1.7).
         """
-        if not self._times:
-            return False
         received = time_of(response)
         for offset, marked in self._times:
             if received is None or marked is None:
@@ -182,7 +185,9 @@ def _compaction(boundary: Row) -> Mapping[str, Any]:
 
 
 def measured(
-    response: Row, agent_id: str | None, requested: Callable[[ModelRef], Iterable[object]]
+    response: Row,
+    agent_id: str | None,
+    requested: Requested,
 ) -> UsedTokens | Gap:
     """Return the usage of *response*, which decides even where it is missing or wrong.
 
@@ -191,7 +196,7 @@ def measured(
     Args:
         response: The last block of the response that is known.
         agent_id: The sub-agent whose it is, or None.
-        requested: Returns what names the given model as it was asked for, the strongest first.
+        requested: What names the model as it was asked for.
     """
     if response.has_duplicate_keys():
         return Gap(reason=MissingReason.SOURCE_MALFORMED, runtime_version=version_of(response))
@@ -217,13 +222,13 @@ def _identity_of(response: Row, agent_id: str | None) -> tuple[str, ...]:
     return (session_of(response.value) or "", agent_id or "", named)
 
 
-def _model(response: Row, requested: Callable[[ModelRef], Iterable[object]]) -> ModelRef | None:
+def _model(response: Row, requested: Requested) -> ModelRef | None:
     """Return the model of *response*, with the long-context marker of the best evidence for it."""
     message = message_of(response.value)
     model = model_ref(message.get("model"), message_id=message.get("id"))
     if model is None:
         return None
-    for asked in requested(model):
+    for asked in requested(model) if callable(requested) else requested:
         marked = model_ref(message.get("model"), requested=asked, message_id=message.get("id"))
         if marked is not None and marked.long_context_marker is not None:
             return marked

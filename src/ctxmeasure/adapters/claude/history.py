@@ -91,6 +91,7 @@ class Conversation:
         self._session_id = query.session_id
         self._sessions = {query.session_id: _Session()}
         self._standing: _Standing | None = None
+        self._requested: tuple[object, ...] = ()  # for the response that it stands on
 
     def take(self, row: Row) -> Shown | None:
         """Take the next row into account; return what the file shows now if that may be new."""
@@ -125,17 +126,24 @@ class Conversation:
     # -- a response ---------------------------------------------------------------------------
 
     def _respond(self, row: Row) -> Shown:
+        sample = _sample(row)
+        standing = self._standing
+        if standing is not None and standing.sample == sample:
+            standing.rows.add(text(row.value, "uuid"))
+            return self._shown(row, sample, None)
         session = self._session
         boundary = session.compaction.boundary
         if boundary is not None and session.compaction.voids(row):
             return _shows_compaction(boundary)
-        sample = _sample(row)
         mark = self._stand(row, sample)
+        self._requested = self._requested_models(row, session)
+        return self._shown(row, sample, mark)
+
+    def _shown(self, row: Row, sample: object, mark: Mark | None) -> Shown:
         reason = _refusal(row.value)
         if reason is not None:
             return Shown(sample=reason, evidence=partial(Gap, reason=reason), mark=mark)
-        requested = self._requested_models(row, session)
-        evidence = partial(measured, row, self._agent_id, lambda _: requested)
+        evidence = partial(measured, row, self._agent_id, self._requested)
         return Shown(sample=sample, evidence=evidence, mark=mark)
 
     def _requested_models(self, row: Row, session: _Session) -> tuple[object, ...]:
@@ -179,11 +187,8 @@ class Conversation:
 
     def _stand(self, row: Row, sample: object) -> Mark | None:
         """Let the conversation stand on *row*; return the mark if it left what it stood on."""
-        before, uuid = self._standing, text(row.value, "uuid")
-        if before is not None and before.sample == sample:
-            before.rows.add(uuid)
-            return None
-        self._standing = _Standing(sample, {uuid}, row.offset)
+        before = self._standing
+        self._standing = _Standing(sample, {text(row.value, "uuid")}, row.offset)
         held = None if before is None else self._scan.between(before.offset, row.offset)
         if before is None or held is None or self._builds_on(before, row, held):
             return None

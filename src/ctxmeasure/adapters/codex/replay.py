@@ -29,24 +29,16 @@ from ...usage import TokenUsage, UsageFault, codex
 from .thread import Thread
 from .usage_info import Estimate, WindowExceeded, last_request, model_ref, stated_window
 
-__all__ = ["NEEDLES", "Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay"]
+__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay"]
 
 Limit: TypeAlias = int | MissingReason | None
 """A window in tokens, what a row lacks in its place, or None where no row of it was seen."""
 
-# The needle that is found soonest first. Text inside a row has its quotes escaped.
-NEEDLES = (
-    b'"event_msg"',
-    b'_call"',
-    b'"token_usage_record"',
-    b'"turn_context"',
-    b'"compacted"',
-    b'"session_meta"',
-)
+# How Codex has begun its rows since 0.36: up to the type of the payload it is about 110 bytes.
+_BEGINNING = b'{"timestamp":"'
+_ENVELOPE = 160
 # Of completed items, only these two matter; the others hold what tools printed, half of all bytes.
 _ITEMS = (b'"AgentMessage"', b'"ContextCompaction"')
-_ITEM_COMPLETED = b'"item_completed"'
-_ENVELOPE = 160  # bytes of a row up to the type of its payload: about 110 in 0.138 to 0.171
 
 _RECORD = "token_usage_record"
 _KEPT_TURNS = 64  # one runs at a time; a row names its own turn or the last one
@@ -336,7 +328,10 @@ class Replay:
     def _record_of(self, last: object) -> Reported | None:
         """Return the record that waits for its ``token_count``, if *last* is its usage."""
         record = self._unmatched
-        return record if record is not None and codex(last) == record.usage else None
+        if record is None:
+            return None
+        is_its = last == nested(record.row.value, "payload").get("usage")  # as it is written
+        return record if is_its or codex(last) == record.usage else None
 
     def _complete(self, record: Reported, limit: Limit, row: Row) -> None:
         """Give *record* the window of its ``token_count``, which wins over the turn's."""
@@ -503,7 +498,7 @@ _EVENTS: dict[str, _Step] = {
 
 def replay(tail: Tail) -> Replay:
     """Play all rows of the window, the oldest first."""
-    rows = [*tail.rows(*NEEDLES, unless=is_bulk)]
+    rows = [*tail.rows(unless=is_bulk)]
     rows.reverse()
     thread = _thread(tail, rows)
     played = Replay(thread, is_whole=not tail.truncated)
@@ -515,8 +510,19 @@ def replay(tail: Tail) -> Replay:
 
 
 def is_bulk(line: bytes) -> bool:
-    """Tell whether *line* is an item's that has no part in the meter (since 0.138)."""
-    return _ITEM_COMPLETED in line[:_ENVELOPE] and not any(item in line for item in _ITEMS)
+    """Tell whether *line* has no part in the meter, by how it begins.
+
+    Most bytes of a rollout are messages, reasoning and what tools printed. Whatever begins in
+    another way may matter.
+    """
+    if not line.startswith(_BEGINNING):
+        return False
+    envelope = line[:_ENVELOPE]
+    if b'"type":"response_item"' in envelope:
+        return b'_call"' not in envelope
+    if b'"item_completed"' in envelope:
+        return not any(item in line for item in _ITEMS)
+    return b'"type":"world_state"' in envelope
 
 
 def _thread(tail: Tail, rows: list[Row]) -> Thread:

@@ -35,7 +35,7 @@ from ...evidence import (
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import History, Mark, Player, Shown, TailSource
-from .replay import NEEDLES, Replay, Reported, Turn, Void, is_bulk, replay
+from .replay import Replay, Reported, Turn, Void, is_bulk, replay
 from .usage_info import DEFAULT_WINDOWS
 
 __all__ = ["ROLLOUT"]
@@ -365,5 +365,5 @@ ROLLOUT = TailSource(
     recognise=_recognise,
     # The first row alone names the thread, its parent and the version. It is 9 to 24 KiB long.
     head=64 * KIB,
-    history=History(needles=NEEDLES, unless=is_bulk, begin=_begin, is_followed_to_the_end=True),
+    history=History(unless=is_bulk, begin=_begin, is_followed_to_the_end=True),
 )

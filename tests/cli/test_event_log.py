@@ -59,3 +59,15 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_half_a_line_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "write", lambda _descriptor, line: len(line) // 2)
     assert not event_log.append(str(tmp_path / "log"), {"key": 1})
+
+
+def test_a_pipe_without_a_reader_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert not event_log.append(str(pipe), {"key": 1})
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert event_log.append(str(pipe), {"key": 1})
+        assert os.read(reader, 100) == b'{"key":1}\n'
+    finally:
+        os.close(reader)

@@ -8,7 +8,9 @@ from typing import Any
 
 __all__ = ["append"]
 
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+# A named pipe that nobody reads, or that is full, is refused and not waited for: the command has
+# ended, and its caller waits for us.
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 _OWNER_ONLY = 0o600  # when it was worked, for how long and at what cost is nobody else's business
 
 

@@ -136,6 +136,26 @@ def test_a_standard_output_that_does_not_block_is_waited_for(
     assert passed.endswith(RECORDED)
 
 
+def test_a_silence_before_the_end_is_waited_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    awaited = tmp_path / "awaited"
+    os.mkfifo(awaited)
+    holder = os.open(awaited, os.O_RDWR)
+    silences = iter(range(3))
+
+    def wait(*asked: Any) -> Any:
+        if next(silences, None) is not None:
+            return [], [], []
+        os.write(holder, b"at last\n")
+        return select.select(*asked)
+
+    monkeypatch.setattr(room, "select", type("select", (), {"select": staticmethod(wait)}))
+    assert run(["sh", "-c", f"read line < {awaited}; echo $line; exit 4"]) == 4
+    os.close(holder)
+    assert capfdbinary.readouterr().out == b"at last\n"
+
+
 def test_what_a_command_leaves_running_does_not_hold_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -177,7 +178,11 @@ def full_pipe() -> Iterator[tuple[int, int]]:
 def test_a_command_is_stopped_though_its_reader_stalls(
     full_pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    replace_select(monkeypatch, lambda times: times == 1 and signal.raise_signal(signal.SIGTERM))
+    def stop_once(times: int) -> None:
+        if times == 1:
+            signal.raise_signal(signal.SIGTERM)
+
+    replace_select(monkeypatch, stop_once)
     heard = bytearray()
     with standard_output(full_pipe[1]):
         assert run(replay("--wait"), heard.extend) == 128 + signal.SIGTERM
@@ -302,19 +307,50 @@ def sending(number: int) -> Callable[[bytes], None]:
     return lambda _: signal.raise_signal(number)
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
-def test_a_signal_that_stops_us_is_the_commands(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_core() -> Iterator[None]:
+    """Keep a command that is told to quit from leaving its memory in a file."""
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_CORE, limits)
+
+
+@pytest.mark.usefixtures("no_core")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"])
+def test_a_signal_that_is_sent_to_us_is_the_commands(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "_is_in_foreground", lambda: False)
     number = signal.Signals[name]
     assert run(replay("--until", "1", "--wait"), sending(number)) == 128 + number
 
 
-def test_ctrl_c_at_a_terminal_is_sent_once_and_not_by_us(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_a_key_at_a_terminal_is_sent_once_and_not_by_us(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "_is_in_foreground", lambda: True)
     sent: list[int] = []
     monkeypatch.setattr(subprocess.Popen, "send_signal", lambda _, number: sent.append(number))
-    assert run(replay("--exit", "4"), sending(signal.SIGINT)) == 4
+    assert run(replay("--exit", "4"), sending(number)) == 4
     assert sent == []
+
+
+@pytest.mark.parametrize(("number", "passed"), [(signal.SIGUSR1, b"told"), (signal.SIGTERM, b"")])
+def test_a_signal_that_stops_nothing_gives_up_no_reader(
+    full_pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch, number: int, passed: bytes
+) -> None:
+    def read_at_last(times: int) -> None:
+        signal.raise_signal(number)
+        if times == 100:
+            os.read(full_pipe[0], 1 << 20)
+
+    replace_select(monkeypatch, read_at_last)
+    command = f"trap '' {number:d}; printf told; exit 4"
+    with standard_output(full_pipe[1]):
+        assert run(["sh", "-c", command]) == 4
+    assert os.read(full_pipe[0], 1 << 20).strip(b".") == passed
 
 
 def test_a_signal_from_before_the_command_ran_reaches_it() -> None:

@@ -33,7 +33,9 @@ _READY = 64 * 1024  # the size of a pipe on Linux: what a writer can have ready
 _SILENCE = 1.0  # seconds
 
 # What stops a command, and is sent to us where our user takes us for it.
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_RELAYED = (*_STOPPING, signal.SIGUSR1, signal.SIGUSR2)
+_OF_KEYS = (signal.SIGINT, signal.SIGQUIT)  # Ctrl-C and Ctrl-\
 
 
 class Child:
@@ -58,7 +60,7 @@ class Child:
         self.trouble: str | None = None
 
     def __enter__(self) -> Self:
-        for number in _STOPPING:
+        for number in _RELAYED:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup: so it stays
                 self._handlers[number] = signal.signal(number, self._relay)
         return self
@@ -151,9 +153,9 @@ class Child:
 
     def _relay(self, number: int, _: FrameType | None) -> None:
         """Hand on a signal that the command does not get by itself."""
-        self._is_told_to_stop = True
-        if number == signal.SIGINT and _is_in_foreground():
-            return  # a Ctrl-C goes to all that run there, and agents take a second one for more
+        self._is_told_to_stop |= number in _STOPPING
+        if number in _OF_KEYS and _is_in_foreground():
+            return  # a key's goes to all that run there, and agents take a second Ctrl-C for more
         if self._process is None:
             self._early.append(number)
         else:

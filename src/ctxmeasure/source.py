@@ -16,7 +16,8 @@ from attrs import field, frozen
 from .bounded.jsonl import Row, Tail
 from .bounded.keys import KeyValues
 from .bounded.scan import RowScan
-from .evidence import Evidence, NeedKeys, NeedMore, Origin, Query
+from .evidence import Evidence, Gap, NeedKeys, NeedMore, Origin, Query
+from .observation import MissingReason
 
 __all__ = [
     "History",
@@ -190,6 +191,13 @@ class StreamSource(Generic[StateT]):
     def id(self) -> str:
         """The source's id, such as ``claude.stream``."""
         return self.origin.source
+
+    def refusal(self, query: Query) -> Gap | None:
+        """Return the gap of a source that measures nothing, whatever it is fed; None: it may."""
+        unheard = self.evidence(self.initial, query)
+        if isinstance(unheard, Gap) and unheard.reason is MissingReason.SOURCE_UNSUPPORTED:
+            return unheard
+        return None
 
 
 @frozen(kw_only=True)

@@ -59,3 +59,35 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_half_a_line_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "write", lambda _descriptor, line: len(line) // 2)
     assert not event_log.append(str(tmp_path / "log"), {"key": 1})
+
+
+def test_an_event_behind_half_a_line_has_a_line_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b'{"key":1}\n{"ke')
+    for number in (2, 3):
+        assert event_log.append(str(log), {"key": number})
+    assert log.read_bytes() == b'{"key":1}\n{"ke\n{"key":2}\n{"key":3}\n'
+
+
+def test_a_log_that_can_only_be_written_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    log = tmp_path / "log"
+    log.write_bytes(b"{}\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        assert event_log.append(str(log), {"key": 1})
+    assert log.read_bytes() == b'{}\n{"key":1}\n'
+
+
+def test_a_pipe_without_a_reader_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert not event_log.append(str(pipe), {"key": 1})
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert event_log.append(str(pipe), {"key": 1})
+        assert os.read(reader, 100) == b'{"key":1}\n'
+    finally:
+        os.close(reader)

@@ -72,10 +72,11 @@ def test_a_window_that_pi_may_only_assume_is_believed_less(
 def test_a_percentage_that_contradicts_the_counts_is_a_disagreement() -> None:
     payload = stats()
     assert isinstance(cm.observe(RPC, payload, at=AT), cm.Observed)
-    payload["data"]["contextUsage"]["percent"] = 40.0
-    observation = cm.observe(RPC, payload, at=AT)
-    assert isinstance(observation, cm.Missing)
-    assert observation.reason is MissingReason.SOURCES_DISAGREE
+    for wrong in (40.0, -40, 10**400, float("inf"), float("nan")):
+        payload["data"]["contextUsage"]["percent"] = wrong
+        observation = cm.observe(RPC, payload, at=AT)
+        assert isinstance(observation, cm.Missing)
+        assert observation.reason is MissingReason.SOURCES_DISAGREE
     for other in (None, "40", True):
         payload["data"]["contextUsage"]["percent"] = other
         assert isinstance(cm.observe(RPC, payload, at=AT), cm.Observed)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -107,6 +108,15 @@ def test_a_turns_end_does_not_bring_back_what_a_compaction_voided() -> None:
     message = reply(50_000, stopReason="toolUse")
     feed = Feed()(message_end(message), compacted(), turn_end(message, said("toolResult")))
     assert feed.shows() == "compacted"
+
+
+@pytest.mark.parametrize("tell", [message_end, turn_end])
+def test_a_reply_that_is_told_once_more_is_as_void_as_it_was(tell: Any) -> None:
+    message = reply(50_000, stopReason="toolUse")
+    feed = Feed()(message_end(message), turn_end(message, said("toolResult")))
+    assert feed(tell(message)).shows() == "50000+"
+    assert feed(compacted(), tell(message)).shows() == "compacted"
+    assert feed(message_end(reply(9_000))).shows() == 9_000
 
 
 def test_two_replies_alike_are_two() -> None:
@@ -397,6 +407,17 @@ def test_another_conversation_begins_with_nothing(command: str) -> None:
     assert pair(feed, session_id="other").limit_tokens == 40_000  # of the same model
 
 
+@pytest.mark.parametrize("command", ["new_session", "switch_session", "fork", "clone"])
+def test_another_conversation_is_not_the_session_asked_for_until_it_is_named(command: str) -> None:
+    feed = Feed()(HEADER, answer(command, {"cancelled": False}), message_end(reply(8_000)))
+    assert feed.shows(session_id=SESSION_ID) == "session_mismatch"
+    assert shown(feed.peak(session_id=SESSION_ID)) == "session_mismatch"
+    assert feed.shows() == 8_000
+    feed(answer("get_state", {"sessionId": "other"}))
+    assert feed.shows(session_id="other") == 8_000
+    assert feed.shows(session_id=SESSION_ID) == "session_mismatch"
+
+
 def test_another_session_begins_with_nothing() -> None:
     feed = Feed()(HEADER, message_end(reply(30_000)), HEADER)
     assert feed.shows() == 30_000
@@ -454,6 +475,15 @@ def test_what_is_tried_again_is_of_the_same_turn(retried: dict[str, Any]) -> Non
     assert feed(BEGUN).shows(phase=Phase.ACTIVE) == "turn_not_found"
 
 
+def test_what_was_to_be_tried_again_and_was_stopped_is_over() -> None:
+    trying = {"type": "auto_retry_start", "attempt": 1}
+    stopped = {"type": "auto_retry_end", "success": False, "attempt": 1}
+    feed = Feed()(BEGUN, message_end(reply(50_000)), trying, stopped, BEGUN)
+    assert feed.shows(phase=Phase.ACTIVE) == "turn_not_found"
+    feed(message_end(reply(60_000)), trying, BEGUN, {**stopped, "success": True})
+    assert feed.shows(phase=Phase.ACTIVE) == 60_000
+
+
 def test_a_turn_is_told_by_when_it_began() -> None:
     clock = int(AT.timestamp() * 1_000)
     feed = Feed()(message_end(reply(50_000, timestamp=clock)))
@@ -464,6 +494,18 @@ def test_a_turn_is_told_by_when_it_began() -> None:
 
 
 # -- lines --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beginning", [b'{"id":"', b'{"id":"\\"', b'{"type":"', b" ", b'{"id":'])
+def test_to_tell_a_long_line_takes_no_memory(beginning: bytes) -> None:
+    line = beginning + (b"x" if beginning.endswith(b':"') else beginning[-2:]) * 500_000
+    tracemalloc.start()
+    try:
+        assert STREAM.relevant(line)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (" ,\t", " :  ")])

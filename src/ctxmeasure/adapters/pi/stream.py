@@ -43,8 +43,9 @@ _BULK = (b'{"type":"message_update"', b'{"type":"tool_execution_')
 
 # Lines that cannot matter and are many or long, by how Pi begins them: what is not complete yet,
 # tools and their output, repetitions; and the answers to requests that change and state nothing.
+# The repeated group is bounded: each of its rounds is kept in memory, which a long line would fill.
 _IRRELEVANT = re.compile(
-    rb'\s*\{\s*(?:"id"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"type"\s*:\s*"'
+    rb'\s*\{\s*(?:"id"\s*:\s*"[^"\\]*(?:\\.[^"\\]*){0,32}"\s*,\s*)?"type"\s*:\s*"'
     rb'(?:message_update"|message_start"|tool_execution_|agent_end"|bash_execution_update"'
     rb'|queue_update"|response"\s*,\s*"command"\s*:\s*"'
     rb'(?!bash"|clone"|compact"|cycle_model"|fork"|get_session_stats"|get_state"|new_session"'
@@ -87,7 +88,8 @@ class StreamState:
     """What the lines so far have shown.
 
     Attributes:
-        session_id: The session, or None before it is named.
+        session_id: The session; None before it is named, and empty for one that is not named yet
+            and is another than the first.
         turn: How many of the user's turns have begun.
         retries: The next run of the agent belongs to the turn of the last one.
         model: The model in force, or None before it is named.
@@ -95,7 +97,7 @@ class StreamState:
         reply: The last good reply, or None where *gap* stands.
         gap: Why there is no reply to measure.
         has_grown: More has entered the context since *reply*.
-        said: The reply of the last ``message_end``, until its ``turn_end`` repeats it.
+        said: The last reply, which ``turn_end`` repeats, as does who tells the stream again.
         compacting: A compaction runs that may yet void *reply*.
         reports_compactions: Compactions have events of their own here.
         peak: The fullest reply, or None.
@@ -133,13 +135,16 @@ def _in_session(state: StreamState, named: str | None) -> StreamState:
     """Return *state* in the session that is *named*; another session begins with nothing."""
     if named is None or named == state.session_id:
         return state
-    return evolve(state if state.session_id is None else _elsewhere(state), session_id=named)
+    return evolve(_elsewhere(state) if state.session_id else state, session_id=named)
 
 
 def _elsewhere(state: StreamState) -> StreamState:
     """Return the state of another conversation in the same process, which may keep the model."""
     return StreamState(
-        model=state.model, window=state.window, reports_compactions=state.reports_compactions
+        session_id="",
+        model=state.model,
+        window=state.window,
+        reports_compactions=state.reports_compactions,
     )
 
 
@@ -150,17 +155,16 @@ def _take_message(state: StreamState, event: Mapping[str, Any], at: datetime) ->
     message = nested(event, "message")
     if message.get("role") != "assistant":
         return state.grown()
-    said = _said(message)
-    return evolve(_replied(state, message, said, at), said=said)
+    return _replied(state, message, at)
 
 
 def _take_turn(state: StreamState, event: Mapping[str, Any], at: datetime) -> StreamState:
-    """Take a reply, unless it was taken already, and the results of its tools."""
+    """Take a reply, and the results of its tools."""
     message = nested(event, "message")
-    said = _said(message)
-    if said != state.said and message:
-        state = _replied(state, message, said, at)
-    state = evolve(state, said=None)
+    if message:
+        state = _replied(state, message, at)
+    if message.get("timestamp") is None:  # nothing tells it from another one that is just like it
+        state = evolve(state, said=None)
     return state.grown() if event.get("toolResults") else state
 
 
@@ -168,12 +172,14 @@ def _said(message: Mapping[str, Any]) -> _Said:
     return message.get("timestamp"), message.get("stopReason"), counted(message)
 
 
-def _replied(
-    state: StreamState, message: Mapping[str, Any], said: _Said, at: datetime
-) -> StreamState:
+def _replied(state: StreamState, message: Mapping[str, Any], at: datetime) -> StreamState:
+    """Take a reply, unless it was taken already: it may be void by now."""
+    said = _said(message)
+    if said == state.said:
+        return state
     *_, count = said
     model = model_of(message)
-    state = _with_model(state, model)
+    state = evolve(_with_model(state, model), said=said)
     if not isinstance(count, Counted):
         return _uncounted(state, count)
     reply = Reply(
@@ -226,6 +232,11 @@ def _take_run(state: StreamState, _event: Mapping[str, Any], _at: datetime) -> S
 
 def _take_retry(state: StreamState, _event: Mapping[str, Any], _at: datetime) -> StreamState:
     return evolve(state, retries=True)
+
+
+def _take_retried(state: StreamState, event: Mapping[str, Any], _at: datetime) -> StreamState:
+    """Take the end of trying again: the user may have stopped it while it waited to begin."""
+    return state if event.get("success") is True else evolve(state, retries=False)
 
 
 def _take_compacting(state: StreamState, event: Mapping[str, Any], _at: datetime) -> StreamState:
@@ -337,6 +348,7 @@ _EVENTS: Mapping[str, _Take] = {
     "agent_start": _take_run,
     "auto_compaction_end": _take_compacted,
     "auto_compaction_start": _take_compacting,
+    "auto_retry_end": _take_retried,
     "auto_retry_start": _take_retry,
     "compaction_end": _take_compacted,
     "compaction_start": _take_compacting,

@@ -196,6 +196,8 @@ def _read_keys(source: StoreSource, reader: SqliteReader, asked: Query) -> Evide
 
 def _read_tail(source: TailSource, reader: TailReader, asked: Query) -> Evidence:
     """Ask the adapter for evidence, with twice the window for as long as it needs more."""
+    if source.reaches:
+        reader.reach(*source.reaches)
     while True:
         match source.extract(reader.tail, asked):
             case NeedMore(fallback):

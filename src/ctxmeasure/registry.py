@@ -8,6 +8,7 @@ name is the source's id and its object a `Source`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 
 from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
@@ -48,8 +49,7 @@ def find(source_id: str) -> Source:
     if not isinstance(source_id, str):
         raise TypeError("source: expected a Source or a source id")
     if source_id in _BUILT_IN:
-        module, name = _BUILT_IN[source_id]
-        found: object = getattr(import_module(f"{__package__}.adapters.{module}"), name)
+        found = _built_in(source_id)
     else:
         found = _plugged_in(source_id)
     if not isinstance(found, TailSource | PayloadSource | StreamSource | StoreSource):
@@ -72,6 +72,12 @@ def ids() -> tuple[str, ...]:
 def sources() -> Iterator[Source]:
     """Yield all sources, built-in ones first."""
     return map(find, ids())
+
+
+@cache  # every reading asks; what is imported stays imported
+def _built_in(source_id: str) -> object:
+    module, name = _BUILT_IN[source_id]
+    return getattr(import_module(f"{__package__}.adapters.{module}"), name)
 
 
 def _plugged_in(source_id: str) -> object:

@@ -107,6 +107,9 @@ class TailSource:
         head: How many bytes of the file's beginning may be read for its first row (see
             `Tail.first_row`), within the budget: for files whose first row alone says whose rows
             they hold.
+        reaches: What an answer needs, as a rule: a window in which no line contains one of these
+            is doubled before its rows are looked at, because `extract` would ask for that. None:
+            every window is looked at.
         history: How the whole file is played; None: only its end can be read.
     """
 
@@ -115,6 +118,7 @@ class TailSource:
     extract: Callable[[Tail, Query], Evidence | NeedMore] = field(repr=False)
     recognise: Recogniser | None = field(default=None, repr=False)
     head: int = 0
+    reaches: tuple[bytes, ...] = ()
     history: History | None = field(default=None, repr=False)
 
     @property

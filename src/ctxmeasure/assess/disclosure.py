@@ -41,7 +41,7 @@ def _is_version(version: str) -> bool:
 
 def public_model(model: ModelRef | None) -> ModelRef | None:
     """Return *model* if its id looks like a model id, without what looks like none of its parts."""
-    if model is None or not _is_model_id(model.id):
+    if model is None or len(model.id) > _LONGEST_MODEL_ID or not _is_model_id(model.id):
         return None
     if _is_name(model.provider) and _is_name(model.platform):
         return model
@@ -52,8 +52,9 @@ def public_model(model: ModelRef | None) -> ModelRef | None:
     )
 
 
+@lru_cache(maxsize=64)  # as for versions
 def _is_model_id(named: str) -> bool:
-    if not 0 < len(named) <= _LONGEST_MODEL_ID or not _MODEL_ID_CHARACTERS.issuperset(named):
+    if not named or not _MODEL_ID_CHARACTERS.issuperset(named):
         return False
     if named[0] not in _ALPHANUMERIC:  # an absolute path; "<synthetic>"
         return False

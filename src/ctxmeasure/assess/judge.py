@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import define, evolve
 
 from ..bounded.budget import ReadStats
 from ..capability.model import Capability, Certainty, ModelRef, Resolution, Unresolved
@@ -41,10 +42,15 @@ from ..observation import (
     UsedBasis,
     Witness,
 )
+from ..usage import TokenUsage
 from . import rules
 from .disclosure import public_model, public_version
 from .policy import DEFAULT_POLICY, Counts, Policy
 from .rules import Ceiling, Grade
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+    from types import ModuleType
 
 __all__ = ["assess"]
 
@@ -92,7 +98,11 @@ def assess(
     return _Case(origin, query, policy, stats if stats is not None else ReadStats()).of(evidence)
 
 
-@frozen
+# These three are made anew for every judgement and never handed out. They are not frozen, because
+# setting a field of a frozen class costs three times as much, which is felt in a stream and a scan.
+
+
+@define(eq=False)
 class _Count:
     """A used count and what it contains."""
 
@@ -100,7 +110,7 @@ class _Count:
     basis: UsedBasis
 
 
-@frozen(kw_only=True)
+@define(kw_only=True, eq=False)
 class _Limit:
     """A limit, which one it is, and how good it makes the measurement."""
 
@@ -114,7 +124,7 @@ class _Limit:
 _LimitFinder: TypeAlias = Callable[[Any, "ModelRef | None", int], "_Limit | MissingReason"]
 
 
-@frozen
+@define(eq=False)
 class _Case:
     """One question before the judge."""
 
@@ -361,9 +371,7 @@ class _Case:
     # -- the model ----------------------------------------------------------------------------
 
     def _resolve(self, model: ModelRef, seen: Sample) -> Resolution:
-        from ..capability.table import resolve  # noqa: PLC0415 - loads the table on first use
-
-        return resolve(
+        return _capability_table().resolve(
             model,
             client=self.origin.client,
             client_version=seen.runtime_version,
@@ -446,15 +454,25 @@ class _Case:
         return None
 
     def _provenance(
-        self, runtime_version: str | None, model: ModelRef | None, **counted: Any
+        self,
+        runtime_version: str | None,
+        model: ModelRef | None,
+        *,
+        used_basis: UsedBasis | None = None,
+        limit_basis: LimitBasis | None = None,
+        usage: TokenUsage | None = None,
+        witness: Witness | None = None,
     ) -> Provenance:
         return Provenance(
             adapter=self.origin.adapter,
             source=self.origin.source,
             runtime_version=public_version(runtime_version),
+            used_basis=used_basis,
+            limit_basis=limit_basis,
+            usage=usage,
             model=public_model(model),
+            witness=witness,
             stats=self.stats,
-            **counted,
         )
 
 
@@ -611,8 +629,23 @@ def _witness(seen: Sample, *numbers: str) -> Witness | None:
     """Fingerprint a sample, so that two readings of it are known to be one."""
     if not seen.identity:
         return None
-    from hashlib import sha256  # noqa: PLC0415 - only a sample with an identity pays for it
-
     model = "" if seen.model is None else seen.model.id
     facts = "\0".join((*seen.identity, *numbers, model))
-    return Witness(sha256(facts.encode("utf-8", "surrogatepass")).digest())
+    return Witness(_sha256()(facts.encode("utf-8", "surrogatepass")).digest())
+
+
+# -- what is imported on first use, and looked up once: the statement alone takes 1 us -------------
+
+
+@cache
+def _sha256() -> Callable[[bytes], _Hash]:
+    from hashlib import sha256  # noqa: PLC0415 - only a sample with an identity pays for it
+
+    return sha256
+
+
+@cache
+def _capability_table() -> ModuleType:
+    from ..capability import table  # noqa: PLC0415 - loads the table on first use
+
+    return table

@@ -117,6 +117,11 @@ class Tail:
         )
 
     @property
+    def first_complete(self) -> int:
+        """Absolute offset of the window's first complete line."""
+        return self._first
+
+    @property
     def no_complete_row(self) -> bool:
         """The window lies wholly inside one line that is longer than it."""
         if not self.truncated:
@@ -139,10 +144,25 @@ class Tail:
         line_break = window.content.find(b"\n")
         return self._row(0, len(window.content) if line_break < 0 else line_break, window)
 
-    def contains(self, needle: bytes) -> bool:
-        """Tell whether any complete line of the window contains *needle*."""
-        check_needles((needle,))
-        return self._window.content.rfind(needle, self._first - self._window.base) >= 0
+    def contains(
+        self, *needles: bytes, after: int | None = None, before: int | None = None
+    ) -> bool:
+        """Tell whether any complete line of the window contains any of the *needles*.
+
+        Args:
+            *needles: Byte strings without a line break.
+            after: Only what lies behind this absolute offset.
+            before: Only what lies before this absolute offset.
+
+        Raises:
+            TypeError: A needle is not bytes.
+            ValueError: A needle is empty or contains a line break.
+        """
+        check_needles(needles)
+        content, base = self._window.content, self._window.base
+        low = self._first if after is None else max(self._first, after)
+        high = len(content) if before is None else before - base
+        return any(content.rfind(needle, low - base, high) >= 0 for needle in needles)
 
     def rows(
         self,
@@ -368,6 +388,22 @@ class TailReader:
         self.tail = self._view()
         return self.fault is None
 
+    def reach(self, *needles: bytes) -> None:
+        """Grow until a complete line contains one of the *needles*, or as far as it goes.
+
+        No line is searched twice, and none is decoded.
+
+        Raises:
+            TypeError: A needle is not bytes.
+            ValueError: A needle is empty or contains a line break.
+        """
+        check_needles(needles)
+        unseen_to: int | None = None
+        while not self.tail.contains(*needles, before=unseen_to):
+            unseen_to = self.tail.first_complete
+            if not self.grow():
+                return
+
     def close(self) -> None:
         """Close the file if it was opened here; the tail stays usable."""
         self._extent.close()
@@ -398,11 +434,12 @@ class TailReader:
             if isinstance(piece, ReadFault):
                 return piece
             self._head += piece
-        self._close_gap()
+        if self._head:
+            self._close_gap()
+            self.tail = self._view()
         beginning = self._head or (b"" if self._window.base else self._window.content)
         if is_compressed(beginning):
             return ReadFault.SCHEMA_UNKNOWN
-        self.tail = self._view()
         return None
 
     def _close_gap(self) -> None:

@@ -107,4 +107,7 @@ def _plain(model_id: str) -> str:
 def _platform(message_id: object) -> str | None:
     if not isinstance(message_id, str):
         return None
-    return next((at for prefix, at in _PLATFORMS.items() if message_id.startswith(prefix)), None)
+    for prefix, platform in _PLATFORMS.items():
+        if message_id.startswith(prefix):
+            return platform
+    return None

@@ -38,7 +38,8 @@ Limit: TypeAlias = int | MissingReason | None
 _BEGINNING = b'{"timestamp":"'
 _ENVELOPE = 160
 # Of completed items, only these two matter; the others hold what tools printed, half of all bytes.
-_ITEMS = (b'"AgentMessage"', b'"ContextCompaction"')
+_MESSAGE = b'"AgentMessage"'
+_COMPACTION = b'"ContextCompaction"'
 
 _RECORD = "token_usage_record"
 _KEPT_TURNS = 64  # one runs at a time; a row names its own turn or the last one
@@ -521,7 +522,7 @@ def is_bulk(line: bytes) -> bool:
     if b'"type":"response_item"' in envelope:
         return b'_call"' not in envelope
     if b'"item_completed"' in envelope:
-        return not any(item in line for item in _ITEMS)
+        return not (_MESSAGE in line or _COMPACTION in line)
     return b'"type":"world_state"' in envelope
 
 

@@ -365,5 +365,7 @@ ROLLOUT = TailSource(
     recognise=_recognise,
     # The first row alone names the thread, its parent and the version. It is 9 to 24 KiB long.
     head=64 * KIB,
+    # It alone names the model. Playing the rows of each smaller window first took twice as long.
+    reaches=(b'"turn_context"',),
     history=History(unless=is_bulk, begin=_begin, is_followed_to_the_end=True),
 )

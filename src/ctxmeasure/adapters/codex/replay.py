@@ -15,6 +15,7 @@ its ``token_count`` follows after them. The traps, all of which look like a fres
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -29,7 +30,7 @@ from ...usage import TokenUsage, UsageFault, codex
 from .thread import Thread
 from .usage_info import Estimate, WindowExceeded, last_request, model_ref, stated_window
 
-__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay"]
+__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay", "replay_last_request"]
 
 Limit: TypeAlias = int | MissingReason | None
 """A window in tokens, what a row lacks in its place, or None where no row of it was seen."""
@@ -40,6 +41,12 @@ _ENVELOPE = 160
 # Of completed items, only these two matter; the others hold what tools printed, half of all bytes.
 _MESSAGE = b'"AgentMessage"'
 _COMPACTION = b'"ContextCompaction"'
+
+# What an earlier request of the same turn leaves, which the last one replaces.
+_REPLACED = re.compile(
+    rb'\{"timestamp":"[^"]*",(?:"ordinal":[0-9]+,)?"type":"(?:response_item"|token_usage_record"'
+    rb'|event_msg","payload":\{"type":"(?:token_count|agent_message|item_completed)")'
+)
 
 _RECORD = "token_usage_record"
 _KEPT_TURNS = 64  # one runs at a time; a row names its own turn or the last one
@@ -189,12 +196,9 @@ class Replay:
         ordinal = row.value.get("ordinal")
         if self._is_over or (type(ordinal) is int and ordinal < self.thread.first_own_ordinal):
             return
-        payload = nested(row.value, "payload")
-        is_event = row.value.get("type") == "event_msg"
-        steps, named = (_EVENTS, payload) if is_event else (_ROWS, row.value)
-        step = steps.get(text(named, "type") or "")
+        step = _step_of(row)
         if step is not None:
-            step(self, row, payload)
+            step(self, row, nested(row.value, "payload"))
 
     # -- turns --------------------------------------------------------------------------------
 
@@ -495,6 +499,79 @@ _EVENTS: dict[str, _Step] = {
     "context_compacted": Replay.on_compacted,
     "thread_rolled_back": Replay.on_rolled_back,
 }
+
+
+_TURN_BEGINS = (Replay.on_turn_started, Replay.on_turn_context)
+
+
+def _step_of(row: Row) -> _Step | None:
+    """Return what *row* does to the meter, or None if nothing."""
+    is_event = row.value.get("type") == "event_msg"
+    steps, named = (_EVENTS, nested(row.value, "payload")) if is_event else (_ROWS, row.value)
+    return steps.get(text(named, "type") or "")
+
+
+def replay_last_request(tail: Tail) -> Replay | None:
+    """Play only the last request of the last turn, where nothing before it can bear on it.
+
+    It cannot where the request's record (since 0.155) has met its ``token_count`` and an output,
+    and the turn that it is of begins in the window. Everything that is asked of that turn is then
+    answered as by `replay`, which decodes every row of the window: 30 for 7 in the median of what
+    ``benchmarks/session_files.py`` writes. None: play them all.
+    """
+    first = tail.first_row()
+    thread = Thread.begun_by(None if first is None else first.value)
+    rows = None if thread.id is None else _rows_of_last_request(tail)
+    if first is None or not rows:
+        return None
+    start = rows[-1]
+    if tail.contains(b'"session_meta"', after=first.stop, before=start.offset):
+        return None  # of a later thread it may be, which ends the file for us
+    played = Replay(thread, is_whole=not tail.truncated)
+    for row in reversed(rows):
+        played.play(row)
+    return played if _stands_alone(played, start) else None
+
+
+def _rows_of_last_request(tail: Tail) -> list[Row] | None:
+    """Return the rows behind the meter before the last, and those that begin the turn."""
+    rows: list[Row] = []
+    sieve = _Sieve()
+    has_record = False
+    for row in tail.rows(unless=sieve):
+        step = _step_of(row)
+        if step is Replay.on_token_count and has_record:
+            sieve.has_request = True
+        elif sieve.has_request and step not in (None, *_TURN_BEGINS):
+            return None
+        else:
+            has_record = has_record or step is Replay.on_record
+            rows.append(row)
+        if step is Replay.on_turn_started:
+            return rows
+    return None
+
+
+class _Sieve:
+    """Tells lines, the last first, of which none is decoded once the last request is known."""
+
+    __slots__ = ("has_request",)
+
+    def __init__(self) -> None:
+        self.has_request = False
+
+    def __call__(self, line: bytes) -> bool:
+        return is_bulk(line) or (self.has_request and _REPLACED.match(line) is not None)
+
+
+def _stands_alone(played: Replay, start: Row) -> bool:
+    """Tell whether what *played* shows has all that it could have from before its turn's start."""
+    shows = played.shows
+    if not isinstance(shows, Reported) or shows.limit_row is None or shows.model is None:
+        return False
+    is_of_turn = shows.turn_id == text(nested(start.value, "payload"), "turn_id")
+    is_record = _step_of(shows.row) is Replay.on_record
+    return is_record and is_of_turn and played.thread.owns(shows.turn_id) is True
 
 
 def replay(tail: Tail) -> Replay:

@@ -35,7 +35,7 @@ from ...evidence import (
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import History, Mark, Player, Shown, TailSource
-from .replay import Replay, Reported, Turn, Void, is_bulk, replay
+from .replay import Replay, Reported, Turn, Void, is_bulk, replay, replay_last_request
 from .usage_info import DEFAULT_WINDOWS
 
 __all__ = ["ROLLOUT"]
@@ -59,8 +59,17 @@ _ROW_TYPES = frozenset({"session_meta", "turn_context", "event_msg", "response_i
 
 
 def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
-    played = replay(tail)
+    played = replay_last_request(tail)
+    if played is None or not _is_told_by_last_turn(played, query):
+        played = replay(tail)
     return _thread_gap(played, query) or _answer(played, query)
+
+
+def _is_told_by_last_turn(played: Replay, query: Query) -> bool:
+    """Tell whether *query* asks for nothing that only an earlier turn could tell."""
+    if query.turn_id is not None:
+        return query.turn_id in played.turns
+    return query.phase is not Phase.ACTIVE or played.turn is not None
 
 
 # -- the thread -------------------------------------------------------------------------------

@@ -63,6 +63,8 @@ def _aware(_: object, attribute: Attribute[datetime], moment: datetime) -> None:
 
 
 def _phase(phase: Phase | str) -> Phase:
+    if isinstance(phase, Phase):
+        return phase
     try:
         return Phase(phase)
     except ValueError:
@@ -105,6 +107,24 @@ class Query:
     phase: Phase = field(default=Phase.LATEST, converter=_phase)
     model: ModelRef | None = field(default=None, converter=_vouched, validator=_model)
     limit_tokens: int | None = field(default=None, validator=optional(count(1)))
+
+    def as_of(self, at: datetime) -> Query:
+        """Return the same question, asked at another moment.
+
+        Raises:
+            TypeError: *at* is not a datetime.
+            ValueError: *at* has no time zone.
+        """
+        return Query(  # `attrs.evolve` takes three times as long, and a stream asks at every line
+            at=at,
+            session_id=self.session_id,
+            turn_id=self.turn_id,
+            turn_started_at=self.turn_started_at,
+            agent_id=self.agent_id,
+            phase=self.phase,
+            model=self.model,
+            limit_tokens=self.limit_tokens,
+        )
 
 
 class Channel(StrEnum):

@@ -8,7 +8,7 @@ words may leave. Pure: the moment of the question is in the query.
 
 from __future__ import annotations
 
-from .judge import assess
+from .judge import assess, is_repeated
 from .policy import DEFAULT_POLICY, RUNNER_DEFAULTS, Counts, Policy
 from .rules import RULES, Ceiling, Grade, Refusal, Rule
 
@@ -23,4 +23,5 @@ __all__ = [
     "Refusal",
     "Rule",
     "assess",
+    "is_repeated",
 ]

@@ -7,11 +7,12 @@ Refusals come in a fixed order, and the first that fits is the reason: identity 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, evolve
+from attrs import define, evolve, fields
 
 from ..bounded.budget import ReadStats
 from ..capability.model import Capability, Certainty, ModelRef, Resolution, Unresolved
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from types import ModuleType
 
-__all__ = ["assess"]
+__all__ = ["assess", "is_repeated"]
 
 _CLOCK_SKEW = timedelta(seconds=5)  # clocks of a runtime and its reader differ by this much
 _ACTIVE_MAX_AGE = timedelta(seconds=30)  # a running turn's sample older than this says little
@@ -96,6 +97,42 @@ def assess(
         stats: What the reading cost.
     """
     return _Case(origin, query, policy, stats if stats is not None else ReadStats()).of(evidence)
+
+
+def is_repeated(evidence: Evidence, before: Sample, *, query: Query, policy: Policy) -> bool:
+    """Tell whether *evidence* says of the sample *before* nothing but another time of day.
+
+    `assess` then says of it what it said of *before*, which it measured: the two are one sample,
+    and no window changes within a day. Where an age could tell them apart they count as different.
+
+    Args:
+        evidence: What the adapter saw now.
+        before: What it saw then.
+        query: What was asked, and when, of both alike.
+        policy: What the caller accepts.
+    """
+    if type(evidence) is not type(before) or not before.identity:
+        return False
+    facts = _facts_of(type(before))
+    return facts(evidence) == facts(before) and _is_as_timely(
+        evidence.measured_at, before.measured_at, query, policy
+    )
+
+
+@cache
+def _facts_of(kind: type[Sample]) -> Callable[[Sample], tuple[object, ...]]:
+    """Return what tells all but the time of a sample of that *kind*."""
+    names = [attribute.name for attribute in fields(kind) if attribute.name != "measured_at"]
+    return attrgetter(*names)
+
+
+def _is_as_timely(
+    now: datetime | None, before: datetime | None, query: Query, policy: Policy
+) -> bool:
+    if now is None or before is None or now.tzinfo is not UTC or before.tzinfo is not UTC:
+        return False
+    is_ageless = policy.max_age is None and query.phase is Phase.LATEST
+    return is_ageless and now.date() == before.date() and query.at - now >= -_CLOCK_SKEW
 
 
 # These three are made anew for every judgement and never handed out. They are not frozen, because

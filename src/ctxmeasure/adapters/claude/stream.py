@@ -246,9 +246,10 @@ def _respond(
     if last is not None and not begins and _adds_nothing(response, last):
         return state
     before = state.compacted_from
-    state = evolve(state, compacted_from=None)
-    if before is not None and 100 * response.prompt_tokens >= _WHOLE_CONTEXT_PERCENT * before:
-        return evolve(state, compaction_id=message_id)
+    if before is not None:
+        state = evolve(state, compacted_from=None)
+        if 100 * response.prompt_tokens >= _WHOLE_CONTEXT_PERCENT * before:
+            return evolve(state, compaction_id=message_id)
     return _with_response(state, response)
 
 

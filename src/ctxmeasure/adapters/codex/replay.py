@@ -39,8 +39,10 @@ Limit: TypeAlias = int | MissingReason | None
 _BEGINNING = b'{"timestamp":"'
 _ENVELOPE = 160
 # Of completed items, only these two matter; the others hold what tools printed, half of all bytes.
-_MESSAGE = b'"AgentMessage"'
-_COMPACTION = b'"ContextCompaction"'
+_ITEMS = (b'"AgentMessage"', b'"ContextCompaction"')
+# Behind the ids of thread and turn, as all versions write it.
+_ITEM = b'"item":{"type":'
+_ITEM_WITHIN = 320
 
 # What an earlier request of the same turn leaves, which the last one replaces.
 _REPLACED = re.compile(
@@ -599,7 +601,10 @@ def is_bulk(line: bytes) -> bool:
     if b'"type":"response_item"' in envelope:
         return b'_call"' not in envelope
     if b'"item_completed"' in envelope:
-        return not (_MESSAGE in line or _COMPACTION in line)
+        item = line.find(_ITEM, 0, _ITEM_WITHIN) + len(_ITEM)
+        if item >= len(_ITEM):  # told where it begins: the rest of it can be 100 KB
+            return not line.startswith(_ITEMS, item)
+        return not any(named in line for named in _ITEMS)
     return b'"type":"world_state"' in envelope
 
 

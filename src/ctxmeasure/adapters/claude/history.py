@@ -44,6 +44,7 @@ from .rows import model_ref
 __all__ = ["Conversation"]
 
 _PARENT = b'{"parentUuid":"'
+_UUID = b'"uuid":'
 _LONGEST_ID = 64  # a UUID has 36 characters
 _PROMPT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _NEVER = Compaction(None, None)
@@ -254,10 +255,13 @@ def _line(held: bytes, hit: int) -> tuple[int, int]:
 def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
     """Return the parent of the row *uuid* in ``held[:end]``, and where that row begins."""
     needle = f'"{uuid}"'.encode("utf-8", "replace")
-    hit = held.rfind(b'"uuid":' + needle, 0, end)
+    # It is the row just before, as a rule: the last uuid of all tells, and no byte is searched twice.
+    hit = held.rfind(_UUID, 0, end)
+    if not held.startswith(needle, hit + len(_UUID)):
+        hit = held.rfind(_UUID + needle, 0, end)
     if hit >= 0:
         start, stop = _line(held, hit)
-        parent = _stated_parent(held, start, stop)
+        parent = _stated_parent(held, start, hit, min(stop, end))
         if parent is not None:
             return parent, start
     hit = held.rfind(needle, 0, end)
@@ -270,13 +274,15 @@ def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
     return None
 
 
-def _stated_parent(held: bytes, start: int, stop: int) -> str | None:
+def _stated_parent(held: bytes, start: int, hit: int, stop: int) -> str | None:
     """Return the parent of the row in ``held[start:stop]``, if it can be told without decoding it.
 
-    A first key is one of the row's own; so is the only ``uuid`` in a row that has one.
+    A first key is one of the row's own; so is the only ``uuid`` in a row that has one, at *hit*.
     """
     begin = start + len(_PARENT)
-    if not held.startswith(_PARENT, start) or held.count(b'"uuid":', begin, stop) != 1:
+    if not held.startswith(_PARENT, start) or held.rfind(_UUID, begin, hit) >= 0:
+        return None
+    if held.find(_UUID, hit + 1, stop) >= 0:
         return None
     parent, quote, _ = held[begin : min(begin + _LONGEST_ID, stop)].partition(b'"')
     is_plain = quote and parent.isascii() and b"\\" not in parent

@@ -51,7 +51,7 @@ def read(
     with reader:
         while isinstance(evidence := TRANSCRIPT.extract(reader.tail, query), NeedMore):
             if not reader.grow():
-                return evidence.fallback
+                return evidence.settled()
         return evidence
 
 

@@ -67,7 +67,7 @@ def read(content: bytes, *, window: int = MIB, budget: int = 4 * MIB, **asked: A
     with reader:
         while isinstance(evidence := ROLLOUT.extract(reader.tail, query), NeedMore):
             if not reader.grow():
-                return evidence.fallback
+                return evidence.settled()
         return evidence
 
 

@@ -7,6 +7,7 @@ answer is not in the bytes it was given. Nothing here grades anything: that is `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import MAXYEAR, MINYEAR, datetime
 from enum import StrEnum
 from typing import TypeAlias
@@ -298,9 +299,18 @@ Evidence: TypeAlias = TokenPair | UsedTokens | UsedPercent | Gap
 
 @frozen
 class NeedMore:
-    """The answer is not in this window of bytes; *fallback* stands once the budget ends."""
+    """The answer is not in this window of bytes.
 
-    fallback: Evidence
+    Attributes:
+        fallback: What stands once the budget ends, or what finds that out where it costs something:
+            of most windows nobody wants to know.
+    """
+
+    fallback: Evidence | Callable[[], Evidence]
+
+    def settled(self) -> Evidence:
+        """Return what stands, now that there is no more."""
+        return self.fallback() if callable(self.fallback) else self.fallback
 
 
 @frozen

@@ -200,9 +200,9 @@ def _read_tail(source: TailSource, reader: TailReader, asked: Query) -> Evidence
         reader.reach(*source.reaches)
     while True:
         match source.extract(reader.tail, asked):
-            case NeedMore(fallback):
+            case NeedMore() as need:
                 if not reader.grow():
-                    return _stopped(reader) or _malformed(reader) or fallback
+                    return _stopped(reader) or _malformed(reader) or need.settled()
             case Gap() as gap:
                 return _malformed(reader) or gap
             case evidence:

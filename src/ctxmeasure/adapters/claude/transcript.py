@@ -193,6 +193,8 @@ def _standing_response(
     if closing is not None and thread.holds(closing) and not closing.value.get("isMeta"):
         return _unless_voided(thread, closing)
     leaf = thread.newest(_is_leaf, *_LEAVES)
+    if leaf is None and thread.tail.truncated:
+        return NeedMore(partial(_nothing_seen, thread, query))
     if leaf is None:
         return _nothing_seen(thread, query)
     latest = thread.newest(is_response, b'"assistant"')
@@ -239,21 +241,21 @@ def _is_block_of(thread: _Thread, block: Row, response: Row) -> bool:
     return isinstance(met, Row) and met.offset == block.offset
 
 
-def _nothing_seen(thread: _Thread, query: Query) -> Gap | NeedMore:
-    """Name the gap of a window without a single message of the conversation."""
+def _nothing_seen(thread: _Thread, query: Query) -> Gap:
+    """Name the gap of a window without a single message of the conversation: all rows tell."""
     rows = list(thread.tail.rows(b'"sessionId"', b'"session_id"'))
     sessions = {session_of(row.value) for row in rows} - {None}
     if query.session_id is not None and sessions and query.session_id not in sessions:
-        return thread.gap(
-            MissingReason.SESSION_MISMATCH, unless_truncated=MissingReason.SESSION_MISMATCH
-        )
-    if any(map(thread.holds, rows)):
+        return Gap(reason=MissingReason.SESSION_MISMATCH)
+    if thread.tail.truncated:
+        reason = MissingReason.BUDGET_EXHAUSTED
+    elif any(map(thread.holds, rows)):
         reason = MissingReason.NOT_MEASURED_YET
     elif sessions:  # sub-agents only
         reason = MissingReason.SESSION_MISMATCH
     else:
         reason = MissingReason.SESSION_NOT_FOUND
-    return thread.gap(reason, unless_truncated=MissingReason.BUDGET_EXHAUSTED)
+    return Gap(reason=reason)
 
 
 def _unanswered(thread: _Thread, latest: Row | None) -> Gap | NeedMore:

@@ -354,7 +354,7 @@ class _Meter:
     def _shown(self, shows: Reported | Void) -> Evidence:
         gap = _thread_gap(self.played, self.query)
         evidence = gap or _shown(self.played, self.query, shows)
-        return evidence.fallback if isinstance(evidence, NeedMore) else evidence
+        return evidence.settled() if isinstance(evidence, NeedMore) else evidence
 
 
 def _begin(scan: RowScan, query: Query) -> Player:

@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedPercent, UsedTokens
+from ctxmeasure.evidence import Gap, NeedMore, Phase, Query, TokenPair, UsedPercent, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, UsedBasis
 from ctxmeasure.usage import UsageFault, UsageFaultKind
 
@@ -165,3 +168,24 @@ def test_the_identity_of_a_sample_does_not_show() -> None:
         ),
     ):
         assert "secret" not in repr(sample)
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_a_question_asked_at_another_moment_is_the_same_otherwise(at: datetime) -> None:
+    asked = Query(
+        at=AT,
+        session_id="s",
+        turn_id="t",
+        turn_started_at=AT,
+        agent_id="a",
+        phase=Phase.ACTIVE,
+        model=ModelRef(id="m"),
+        limit_tokens=1,
+    )
+    assert asked.as_of(at) == evolve(asked, at=at)
+    assert Query(at=AT).as_of(at) == Query(at=at)
+
+
+def test_what_stands_without_more_is_given_or_found_out() -> None:
+    gap = Gap(reason=MissingReason.BUDGET_EXHAUSTED)
+    assert NeedMore(gap).settled() is NeedMore(lambda: gap).settled() is gap

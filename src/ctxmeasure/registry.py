@@ -48,10 +48,7 @@ def find(source_id: str) -> Source:
     """
     if not isinstance(source_id, str):
         raise TypeError("source: expected a Source or a source id")
-    if source_id in _BUILT_IN:
-        found = _built_in(source_id)
-    else:
-        found = _plugged_in(source_id)
+    found = _built_in(source_id) if source_id in _BUILT_IN else _plugged_in(source_id)
     if not isinstance(found, TailSource | PayloadSource | StreamSource | StoreSource):
         raise TypeError(f"source: the plug-in for this id in {ENTRY_POINT_GROUP!r} is no Source")
     if found.id != source_id:

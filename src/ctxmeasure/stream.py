@@ -188,8 +188,10 @@ class Stream:
         ):
             return None
         now = self._judge(evidence, self._policy)
-        is_sample = isinstance(now, Observed) and isinstance(evidence, Sample)
-        self._said_of = evidence if is_sample else None
+        # An accepted estimate is no sample but a gap, and is judged every time.
+        self._said_of = (
+            evidence if isinstance(now, Observed) and isinstance(evidence, Sample) else None
+        )
         if _same(self._said, now):
             return None
         self._said = now

@@ -311,6 +311,40 @@ def test_contains_looks_at_the_same_lines_as_rows(
     assert tail_of(content, window).contains(needle) is any(needle in line for line in complete)
 
 
+def test_contains_looks_only_where_it_is_told() -> None:
+    tail = tail_of(b'{"usage":1}\n{"id":2}\n{"usage":3}\n')
+    newest, middle, oldest = tail.rows()
+    assert tail.contains(b'"usage"', after=middle.stop)
+    assert tail.contains(b'"usage"', before=middle.offset)
+    assert not tail.contains(b'"usage"', after=newest.stop)
+    assert not tail.contains(b'"usage"', after=oldest.stop, before=newest.offset)
+    assert not tail.contains(b'"never"', b'"usage"', before=oldest.offset)
+    assert tail.contains(b'"never"', b'"id"')
+
+
+@given(contents, st.integers(1, 60), st.sampled_from([b'"usage"', b"{", b"never", b"1"]))
+def test_reaching_grows_the_window_to_the_first_complete_line_with_a_needle(
+    content: bytes, window: int, needle: bytes
+) -> None:
+    budget = ReadBudget(initial=window, maximum=200)
+    reached, grown = (TailReader.open(content, budget) for _ in range(2))
+    assert isinstance(reached, TailReader)
+    assert isinstance(grown, TailReader)
+    reached.reach(needle)
+    while not grown.tail.contains(needle) and grown.grow():
+        pass
+    assert reached.stats == grown.stats
+    assert values(reached.tail.rows()) == values(grown.tail.rows())
+
+
+@pytest.mark.parametrize("needle", ["text", b"", b"two\nlines"])
+def test_what_no_line_can_hold_is_not_reached_for(needle: Any) -> None:
+    reader = TailReader.open(b"{}", ReadBudget())
+    assert isinstance(reader, TailReader)
+    with pytest.raises((TypeError, ValueError), match="needles: "):
+        reader.reach(needle)
+
+
 class CountingBytes(bytes):
     """Bytes that record which range every search for a needle has looked at."""
 

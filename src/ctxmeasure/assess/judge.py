@@ -111,16 +111,16 @@ def is_repeated(evidence: Evidence, before: Sample, *, query: Query, policy: Pol
         query: What was asked, and when, of both alike.
         policy: What the caller accepts.
     """
-    if type(evidence) is not type(before) or not before.identity:
+    if isinstance(evidence, Gap) or type(evidence) is not type(before) or not before.identity:
         return False
-    facts = _facts_of(type(before))
+    facts = _facts_of(before.__class__)
     return facts(evidence) == facts(before) and _is_as_timely(
         evidence.measured_at, before.measured_at, query, policy
     )
 
 
 @cache
-def _facts_of(kind: type[Sample]) -> Callable[[Sample], tuple[object, ...]]:
+def _facts_of(kind: type[Any]) -> Callable[[Sample], tuple[object, ...]]:
     """Return what tells all but the time of a sample of that *kind*."""
     names = [attribute.name for attribute in fields(kind) if attribute.name != "measured_at"]
     return attrgetter(*names)
@@ -408,12 +408,13 @@ class _Case:
     # -- the model ----------------------------------------------------------------------------
 
     def _resolve(self, model: ModelRef, seen: Sample) -> Resolution:
-        return _capability_table().resolve(
+        found: Resolution = _capability_table().resolve(
             model,
             client=self.origin.client,
             client_version=seen.runtime_version,
             at=seen.measured_at,
         )
+        return found
 
     def _model(self, seen: Sample) -> ModelRef | None:
         """Merge the session's own model with the one the caller vouches for.

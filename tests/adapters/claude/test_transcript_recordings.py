@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from claude_sessions import RECORDINGS, Line, Recording, read
 
+from ctxmeasure.adapters.claude import transcript
 from ctxmeasure.adapters.claude.transcript import TRANSCRIPT
 from ctxmeasure.bounded.decode import decode_object
 from ctxmeasure.evidence import Evidence, Gap, Phase, UsedTokens
@@ -364,3 +365,22 @@ def test_a_moment_of_the_file_is_in_utc() -> None:
     evidence = read(recording.content)
     assert isinstance(evidence, UsedTokens)
     assert evidence.measured_at == datetime(2026, 11, 29, 18, 28, 17, 6_000, tzinfo=UTC)
+
+
+@each_recording
+def test_a_response_that_nothing_follows_is_found_as_any_other(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [line.stop + 1 for line in recording.lines]
+    asked = [{"phase": phase} for phase in Phase] + [{"session_id": "another"}, {"agent_id": "a"}]
+
+    def answers() -> list[Evidence]:
+        return [
+            read(recording.content[:end], window=16 * 1024, **question)
+            for end in ends[:: 1 + len(ends) // 30]
+            for question in asked
+        ]
+
+    at_once = answers()
+    monkeypatch.setattr(transcript, "_closing_response", lambda _: None)
+    assert answers() == at_once

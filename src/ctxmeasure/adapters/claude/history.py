@@ -255,7 +255,7 @@ def _line(held: bytes, hit: int) -> tuple[int, int]:
 def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
     """Return the parent of the row *uuid* in ``held[:end]``, and where that row begins."""
     needle = f'"{uuid}"'.encode("utf-8", "replace")
-    # It is the row just before, as a rule: the last uuid of all tells, and no byte is searched twice.
+    # As a rule it is the row just before: the last uuid tells, and no byte is searched twice.
     hit = held.rfind(_UUID, 0, end)
     if not held.startswith(needle, hit + len(_UUID)):
         hit = held.rfind(_UUID + needle, 0, end)

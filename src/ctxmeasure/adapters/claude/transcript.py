@@ -186,9 +186,7 @@ def _is_leaf(row: Mapping[str, Any]) -> bool:
 # -- the response that the conversation stands on ---------------------------------------------
 
 
-def _standing_response(
-    thread: _Thread, query: Query, closing: Row | None
-) -> Row | Gap | NeedMore:
+def _standing_response(thread: _Thread, query: Query, closing: Row | None) -> Row | Gap | NeedMore:
     """Return the last row of the response that the next request would build on."""
     if closing is not None and thread.holds(closing) and not closing.value.get("isMeta"):
         return _unless_voided(thread, closing)

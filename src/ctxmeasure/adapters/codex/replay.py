@@ -30,7 +30,16 @@ from ...usage import TokenUsage, UsageFault, codex
 from .thread import Thread
 from .usage_info import Estimate, WindowExceeded, last_request, model_ref, stated_window
 
-__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay", "replay_last_request"]
+__all__ = [
+    "Limit",
+    "Replay",
+    "Reported",
+    "Turn",
+    "Void",
+    "is_bulk",
+    "replay",
+    "replay_last_request",
+]
 
 Limit: TypeAlias = int | MissingReason | None
 """A window in tokens, what a row lacks in its place, or None where no row of it was seen."""

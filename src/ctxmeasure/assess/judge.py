@@ -113,7 +113,8 @@ def is_repeated(evidence: Evidence, before: Sample, *, query: Query, policy: Pol
     """
     if isinstance(evidence, Gap) or type(evidence) is not type(before) or not before.identity:
         return False
-    facts = _facts_of(before.__class__)
+    kind: Any = type(before)
+    facts = _facts_of(kind)
     return facts(evidence) == facts(before) and _is_as_timely(
         evidence.measured_at, before.measured_at, query, policy
     )

@@ -76,8 +76,11 @@ class Run:
 # -- the latest reading ---------------------------------------------------------------------------
 
 
-def by_hand(path: Path, needle: bytes) -> Any:
-    """Return the latest row as the shortest possible program finds it."""
+def by_hand(path: Path, needle: bytes, *voiding: bytes) -> Any:
+    """Return the latest row as the shortest possible program finds it.
+
+    The window is searched for *voiding* too, which a reading cannot do without.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         base = max(0, os.fstat(descriptor).st_size - 64 * KIB)
@@ -85,17 +88,8 @@ def by_hand(path: Path, needle: bytes) -> Any:
     finally:
         os.close(descriptor)
     hit = window.rfind(needle)
-    return orjson.loads(window[window.rfind(b"\n", 0, hit) + 1 : window.find(b"\n", hit)])
-
-
-def by_hand_searched(path: Path, needles: tuple[bytes, ...]) -> Any:
-    """Return the same row, once the window was searched for what would make it void."""
-    with path.open("rb", buffering=0) as file:
-        file.seek(-64 * KIB, os.SEEK_END)
-        window = file.read(64 * KIB)
-    hit = window.rfind(needles[0])
-    for needle in needles[1:]:
-        window.rfind(needle)
+    for other in voiding:
+        window.rfind(other)
     return orjson.loads(window[window.rfind(b"\n", 0, hit) + 1 : window.find(b"\n", hit)])
 
 
@@ -113,7 +107,7 @@ def latest_readings(run: Run) -> Iterator[Ratio]:
         paths = [run.file(source, size) for size in sizes]
         candidates: dict[str, Callable[[], Any]] = {
             "by hand": partial(by_hand, paths[0], needle),
-            "searched": partial(by_hand_searched, paths[0], (needle, *VOIDING[source])),
+            "searched": partial(by_hand, paths[0], needle, *VOIDING[source]),
             **{f"latest {path}": partial(latest, source, path) for path in paths},
             "terminal": partial(latest, source, paths[1], phase=cm.Phase.TERMINAL),
         }

@@ -33,15 +33,17 @@ __all__ = [
 PACKAGE = "ctxmeasure"
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"measurement", "usage", "capability", "bounded"}),
+    frozenset({"measurement", "usage", "capability", "bounded", "immutable"}),
+    frozenset({"figures"}),
     frozenset({"observation"}),
     frozenset({"record"}),
     frozenset({"evidence", "track", "render"}),
-    frozenset({"source", "assess"}),
+    frozenset({"source", "assess", "whereabouts"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
-    frozenset({"reading", "stream", "history", "discover", "identify"}),
+    frozenset({"reading", "stream", "history", "identify"}),
     frozenset({"newest"}),
+    frozenset({"discover"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )

@@ -1,9 +1,9 @@
 """How full is a coding agent's context window, and how do we know?
 
-The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that write
-them down (`record`, `render`) and follow them (`track`), and one room of sources per agent
-(``from ctxmeasure import claude``). Everything is imported on first use: ``import ctxmeasure``
-costs next to nothing.
+The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that find
+sessions (`discover`), write observations down (`record`, `render`) and follow them (`track`), and
+one room of sources per agent (``from ctxmeasure import claude``). Everything is imported on first
+use: ``import ctxmeasure`` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import discover as discover
     from . import record as record
     from . import render as render
     from . import track as track
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .observation import Provenance as Provenance
     from .observation import UsedBasis as UsedBasis
     from .observation import Witness as Witness
+    from .observation import pressure as pressure
     from .reading import observe as observe
     from .source import Source as Source
     from .stream import Stream as Stream
@@ -87,8 +89,9 @@ _HOME = {
     "Witness": "observation",
     "observe": "reading",
     "observe_newest": "newest",
+    "pressure": "observation",
 }
-_ROOMS = frozenset({"record", "render", "track"})
+_ROOMS = frozenset({"discover", "record", "render", "track"})
 _AGENTS = frozenset({"acp", "claude", "codex", "cursor", "pi", "text"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables

@@ -8,12 +8,13 @@ the identifiers in it only the model's id is named. May import `observation` and
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
+from . import figures
 from .capability.model import ModelRef
+from .figures import Rounding
 from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
@@ -40,8 +41,6 @@ __all__ = [
 
 Style: TypeAlias = Literal["default", "ralph"]
 """How counts are written: ``default`` (``1.05M``), or as Ralph does (``1050K``)."""
-Rounding: TypeAlias = Literal["round", "floor"]
-"""What becomes of a percentage's further digits: rounded half up, or cut off."""
 
 
 def summary(
@@ -73,15 +72,20 @@ def summary(
     """
     _one_of(get_args(Style), style, "style")
     _one_of(get_args(Rounding), percent, "percent")
-    count = _thousands if style == "ralph" else _short
+    count = figures.thousands if style == "ralph" else figures.short
     match observation:
         case Missing():
             standing = observation.standing_tokens
             return "" if standing is None else f"Tokens: {count(standing)}"
         case Observed():
-            mark = "~" if _is_rough(observation) else ""
-            share = _percent(observation.value, percent, decimals=int(style != "ralph"))
-            return f"Context: {mark}{share}{_counts(observation, count)}"
+            return figures.context_line(
+                observation.value,
+                is_rough=observation.is_rough,
+                is_assumed=observation.is_assumed,
+                count=count,
+                rounding=percent,
+                decimals=int(style != "ralph"),
+            )
         case _:
             raise TypeError("observation: expected an Observed or a Missing")
 
@@ -148,7 +152,7 @@ def gauge(observation: Observation, width: int = 10) -> str:
         filled = int(width * value.used_percent / 100)
     else:
         filled = min(width, width * value.used_tokens // value.limit_tokens)
-    cell = "~" if _is_rough(observation) else "#"
+    cell = "~" if observation.is_rough else "#"
     return f"[{cell * filled}{'-' * (width - filled)}]"
 
 
@@ -229,56 +233,6 @@ def _amount_of_money(amount: float, argument: str) -> None:
         raise ValueError(f"{argument}: expected a finite amount of at least 0")
 
 
-# -- numbers --------------------------------------------------------------------------------------
-
-
-def _is_assumed(observation: Observed) -> bool:
-    return observation.provenance.limit_basis is LimitBasis.ASSUMED_DEFAULT
-
-
-def _is_rough(observation: Observed) -> bool:
-    return observation.confidence is Confidence.LOW or _is_assumed(observation)
-
-
-def _counts(observation: Observed, count: Callable[[int], str]) -> str:
-    value = observation.value
-    if isinstance(value, PercentMeasurement):
-        return ""
-    assumed = " assumed" if _is_assumed(observation) else ""
-    return f" ({count(value.used_tokens)}/{count(value.limit_tokens)}{assumed})"
-
-
-def _thousands(tokens: int) -> str:
-    return f"{(tokens + 500) // 1_000}K"
-
-
-def _short(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 999_500:
-        return _thousands(tokens)
-    hundredths = (tokens + 5_000) // 10_000
-    fraction = f".{hundredths % 100:02}".rstrip("0").rstrip(".")
-    return f"{hundredths // 100}{fraction}M"
-
-
-def _percent(value: Measurement, rounding: Rounding = "round", *, decimals: int = 1) -> str:
-    """Return the share with a ``%``; one of counts is always whole, whatever the *decimals*."""
-    if isinstance(value, PercentMeasurement):
-        return _decimal(value.used_percent, rounding, decimals=decimals)
-    halves = value.limit_tokens if rounding == "round" else 0
-    return f"{(200 * value.used_tokens + halves) // (2 * value.limit_tokens)}%"
-
-
-def _decimal(percent: float, rounding: Rounding = "round", *, decimals: int = 1) -> str:
-    from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal  # noqa: PLC0415 - for percentages only
-
-    # People read the decimal digits: as binary fractions, some halves lie below the half.
-    last_digit = Decimal(1).scaleb(-decimals)
-    way = ROUND_HALF_UP if rounding == "round" else ROUND_FLOOR
-    return f"{str(Decimal(repr(percent)).quantize(last_digit, way)).removesuffix('.0')}%"
-
-
 # -- sentences ------------------------------------------------------------------------------------
 
 _COUNTED = {
@@ -338,11 +292,11 @@ def _of_missing(observation: Missing, at: datetime | None) -> list[str]:
 
 def _amount(value: Measurement) -> str:
     if isinstance(value, PercentMeasurement):
-        return f"{_percent(value)} of the context is in use; token counts are not known."
+        return f"{figures.percent(value)} of the context is in use; token counts are not known."
     left = f"{value.remaining_tokens:,} are left"
     return (
         f"{value.used_tokens:,} tokens are in use against a limit of {value.limit_tokens:,}: "
-        f"that is {_percent(value)}, and {left}."
+        f"that is {figures.percent(value)}, and {left}."
     )
 
 
@@ -360,7 +314,7 @@ def _numbers(partial: Partial) -> list[str]:
     if partial.used_tokens is not None:
         numbers.append(f"{estimated}{partial.used_tokens:,} tokens in use")
     if partial.used_percent is not None:
-        numbers.append(f"{estimated}{_decimal(partial.used_percent)} in use")
+        numbers.append(f"{estimated}{figures.decimal(partial.used_percent)} in use")
     if partial.limit_tokens is not None:
         numbers.append(f"a limit of {partial.limit_tokens:,} tokens")
     return numbers
@@ -397,7 +351,7 @@ def _model(model: ModelRef | None) -> str:
 def _origin(observation: Observed) -> str:
     source, method = _plain(observation.provenance.source), _plain(observation.value.method)
     # Low rests on an assumption or an estimate, and what is assumed is the limit.
-    estimated = observation.confidence is Confidence.LOW and not _is_assumed(observation)
+    estimated = observation.confidence is Confidence.LOW and not observation.is_assumed
     told = _ESTIMATED if estimated else _ORIGIN[observation.attestation]
     return told.format(place=f"{source} (method {method})")
 

@@ -142,7 +142,7 @@ def refusing(refused: str, error: OSError) -> Any:
             raise error
         return scandir(path)
 
-    return mock.patch.object(listing.os, "scandir", scan)
+    return mock.patch("os.scandir", scan)
 
 
 def test_a_folder_without_permission_is_counted_and_the_rest_is_found(tmp_path: Path) -> None:

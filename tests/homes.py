@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,9 @@ class Home:
     path: Path
     written: list[Path] = field(factory=list)
 
-    def machine(self, system: System = System.LINUX, **environment: str) -> Machine:
+    def machine(self, environment: Mapping[str, str] | None = None) -> Machine:
         """Return the machine that this is the home of."""
-        return Machine(system=system, home=str(self.path), environment=environment)
+        return Machine(system=System.LINUX, home=str(self.path), environment=environment or {})
 
     def stamp(self, path: Path, *, age: timedelta) -> Path:
         """Say that *path* was last written to *age* before `AT`."""
@@ -71,10 +72,8 @@ class Home:
     def codex(self, run: str = "b-tools", **age: float) -> Path:
         """Write a session of the newest Codex, under its own name."""
         folder = RECORDINGS / f"codex/{run}/session"
-        for original in sorted(folder.rglob("*.jsonl")):
-            below = original.relative_to(folder).as_posix()
-            path = self.copy(f"codex/{run}/session/{below}", f".codex/{below}", **age)
-        return path
+        below = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.jsonl"))]
+        return [self.copy(f"codex/{run}/session/{b}", f".codex/{b}", **age) for b in below][-1]
 
     def pi(self, run: str = "b-tools", **age: float) -> Path:
         """Write a session of the newest Pi, under its own name."""

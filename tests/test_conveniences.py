@@ -187,7 +187,7 @@ def test_a_handle_can_be_asked_in_another_process(tmp_path: Path) -> None:
 
 
 def test_the_fullest_comes_first_and_what_is_missing_last() -> None:
-    ordered = [
+    ordered: list[cm.Observation] = [
         tokens(250_000),
         percent(99.0),
         tokens(400_000, 1_000_000),
@@ -197,7 +197,8 @@ def test_the_fullest_comes_first_and_what_is_missing_last() -> None:
         missing("window_ambiguous", used_tokens=90_000),
         missing("compacted"),
     ]
-    assert sorted(reversed(ordered), key=cm.pressure) == ordered
+    backwards = ordered[::-1]
+    assert sorted(backwards, key=cm.pressure) == ordered
 
 
 @given(strategies.observations(), strategies.observations())
@@ -213,5 +214,5 @@ def test_a_wire_form_has_the_pressure_of_what_it_was_made_of() -> None:
 
 
 def test_what_is_no_observation_has_no_pressure() -> None:
-    with pytest.raises(TypeError, match="^observation: expected an Observed or a Missing$"):
+    with pytest.raises(TypeError, match=r"^observation: expected an Observed or a Missing$"):
         cm.pressure("45%")  # type: ignore[arg-type]

@@ -15,6 +15,9 @@ from homes import AT, RECORDINGS, Home
 
 import ctxmeasure as cm
 from ctxmeasure import discover
+from ctxmeasure.bounded.budget import ReadFault
+from ctxmeasure.bounded.extent import beginning
+from ctxmeasure.bounded.listing import list_files
 from ctxmeasure.discover import ListingBudget, ListingEnd, Machine, System, find_sessions
 
 MS = 1_795_953_600_000  # milliseconds since 1970, two days before AT
@@ -207,7 +210,7 @@ def test_a_chat_store_is_as_new_as_its_journal(home: Home) -> None:
 
 def test_a_chat_store_that_vanished_keeps_the_time_of_its_listing(home: Home) -> None:
     path = home.cursor_chat(minutes=5)
-    files = discover.list_files(str(path.parent), "store.db", ListingBudget()).files
+    files = list_files(str(path.parent), "store.db", ListingBudget()).files
     path.unlink()
     assert discover._dated(files[0]) == files[0]
 
@@ -247,8 +250,8 @@ def test_an_agents_own_variable_moves_its_folder(
     getattr(home, agent)()
     elsewhere = moved(home, folder, "else/where")
     assert find_sessions(home.machine()).sessions == ()
-    assert find_sessions(home.machine(**{variable: ""})).sessions == ()
-    found = find_sessions(home.machine(**{variable: str(elsewhere)}))
+    assert find_sessions(home.machine(environment={variable: ""})).sessions == ()
+    found = find_sessions(home.machine(environment={variable: str(elsewhere)}))
     assert [session.agent for session in found.sessions] == [agent]
     assert (
         f"${variable}" in found.looked[["claude", "codex", "", "pi"].index(agent)].place
@@ -331,10 +334,12 @@ def test_a_limit_counts_what_it_leaves_out_and_reads_none_of_it(
     for n in range(5):
         home.claude(name=f"s{n}", minutes=n)
     opened: list[str] = []
-    read = discover.beginning
-    monkeypatch.setattr(
-        discover, "beginning", lambda path, n: [opened.append(path), read(path, n)][1]
-    )
+
+    def noting(path: str, count: int) -> bytes | ReadFault:
+        opened.append(path)
+        return beginning(path, count)
+
+    monkeypatch.setattr(discover, "beginning", noting)
     found = find_sessions(home.machine(), limit=2)
     assert [Path(session.handle.path).stem for session in found.sessions] == ["s0", "s1"]
     assert (found.left_out, len(opened)) == (3, 2)
@@ -415,7 +420,7 @@ def test_a_file_that_cannot_be_read_is_a_session_with_a_reason(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = home.claude()
-    monkeypatch.setattr(discover, "beginning", lambda *_: discover.ReadFault.UNREADABLE)
+    monkeypatch.setattr(discover, "beginning", lambda *_: ReadFault.UNREADABLE)
     (session,) = find_sessions(home.machine()).sessions
     assert session.project is None
     path.unlink()
@@ -429,7 +434,7 @@ def test_no_repr_shows_a_path_a_project_or_a_native_id(home: Home) -> None:
     home.claude(name="secret-session")
     home.cursor_ide(head("secret-chat", **in_folder("/home/secret-project")))
     home.cursor_chat()
-    said = repr(find_sessions(home.machine(KEY="secret"), subagents=True))
+    said = repr(find_sessions(home.machine(environment={"KEY": "secret"}), subagents=True))
     assert not any(
         word in said for word in ("secret", "project\\", str(home.path), "native-chat", "shop")
     )

@@ -1,4 +1,4 @@
-"""Numbers as people read them: token counts, shares, and the one line that holds both.
+"""Numbers and names as people read them: token counts, shares, the line that holds both.
 
 `observation` and `render` say the same numbers in the same way, so the way is written here once.
 May import `measurement`.
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from .measurement import Measurement, PercentMeasurement
 
-__all__ = ["Rounding", "context_line", "decimal", "percent", "short", "thousands"]
+__all__ = ["Rounding", "context_line", "decimal", "percent", "plain", "short", "thousands"]
 
 Rounding: TypeAlias = Literal["round", "floor"]
 """What becomes of a percentage's further digits: rounded half up, or cut off."""
@@ -75,3 +75,8 @@ def context_line(
         return share
     assumed = " assumed" if is_assumed else ""
     return f"{share} ({count(value.used_tokens)}/{count(value.limit_tokens)}{assumed})"
+
+
+def plain(text: str) -> str:
+    """Return *text* with all that could command a terminal or break the line replaced."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)

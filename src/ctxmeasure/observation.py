@@ -521,7 +521,9 @@ class Missing(_Told):
 Observation: TypeAlias = Observed | Missing
 """Exactly one of the two: a measurement, or a named missing state."""
 
-_MOST = 1000  # times full: what is over it is one kind of full
+# No float holds every int. What is over these is all the same.
+_MOST_TOKENS = 2**63
+_MOST_SHARES = 1000
 
 
 def pressure(observation: Observation) -> tuple[int, float]:
@@ -534,15 +536,12 @@ def pressure(observation: Observation) -> tuple[int, float]:
     Raises:
         TypeError: *observation* is not an observation.
     """
-    match observation:
-        case Observed(value=PercentMeasurement(used_percent=percent)):
-            return 0, -percent / 100
-        case Observed(value=value):
-            limit = value.limit_tokens
-            return 0, -min(value.used_tokens, _MOST * limit) / limit
-        case Missing(standing_tokens=None):
-            return 2, 0.0
-        case Missing(standing_tokens=tokens):
-            return 1, -float(min(tokens, 2**63))
-        case _:
-            raise TypeError("observation: expected an Observed or a Missing")
+    if isinstance(observation, Missing):
+        standing = observation.standing_tokens
+        return (2, 0.0) if standing is None else (1, -float(min(standing, _MOST_TOKENS)))
+    if not isinstance(observation, Observed):
+        raise TypeError("observation: expected an Observed or a Missing")
+    value = observation.value
+    if isinstance(value, PercentMeasurement):
+        return 0, -value.used_percent / 100
+    return 0, -min(value.used_tokens, _MOST_SHARES * value.limit_tokens) / value.limit_tokens

@@ -35,6 +35,7 @@ __all__ = [
     "codex_left_percent",
     "explain",
     "gauge",
+    "grade",
     "iteration_line",
     "summary",
 ]
@@ -154,6 +155,35 @@ def gauge(observation: Observation, width: int = 10) -> str:
         filled = min(width, width * value.used_tokens // value.limit_tokens)
     cell = "~" if observation.is_rough else "#"
     return f"[{cell * filled}{'-' * (width - filled)}]"
+
+
+_ATTESTED = {Attestation.INFERRED: "inferred", Attestation.OPERATOR: "declared"}
+
+
+def grade(observation: Observation) -> str:
+    """Return in a word or two how far to believe an observation.
+
+    ``exact``: the runtime's own numbers. ``derived``: from a store of the runtime's that can lag.
+    ``inferred``: the limit was looked up by the model. ``declared``: the caller stated the limit.
+    ``assumed``, ``estimated``: the caller accepted as much. ``(medium)`` behind it: a setting could
+    have changed what it rests on. Or ``missing:`` and the reason.
+
+    Raises:
+        TypeError: *observation* is not an observation.
+    """
+    match observation:
+        case Missing(reason=reason):
+            return f"missing: {reason.value}"
+        case Observed(is_assumed=True):
+            return "assumed"
+        case Observed(confidence=Confidence.LOW):
+            return "estimated"
+        case Observed(attestation=attestation, confidence=confidence):
+            is_exact = confidence is Confidence.EXACT
+            word = _ATTESTED.get(attestation, "exact" if is_exact else attestation.value)
+            return f"{word} (medium)" if confidence is Confidence.MEDIUM else word
+        case _:
+            raise TypeError("observation: expected an Observed or a Missing")
 
 
 # What Codex takes for the prompt that is always there: BASELINE_TOKENS, since 2025-09-04.
@@ -285,7 +315,7 @@ def _of_missing(observation: Missing, at: datetime | None) -> list[str]:
         _counted(provenance),
         _limit(provenance),
         _model(provenance.model),
-        f"The source is {_plain(provenance.source)}.",
+        f"The source is {figures.plain(provenance.source)}.",
         "" if partial is None else _moment(partial.measured_at, at),
     ]
 
@@ -345,11 +375,14 @@ def _teller(observation: Observed) -> str:
 def _model(model: ModelRef | None) -> str:
     if model is None:
         return ""
-    return f"The model is {_plain(model.id)}{_MARKER[model.long_context_marker]}."
+    return f"The model is {figures.plain(model.id)}{_MARKER[model.long_context_marker]}."
 
 
 def _origin(observation: Observed) -> str:
-    source, method = _plain(observation.provenance.source), _plain(observation.value.method)
+    source, method = (
+        figures.plain(observation.provenance.source),
+        figures.plain(observation.value.method),
+    )
     # Low rests on an assumption or an estimate, and what is assumed is the limit.
     estimated = observation.confidence is Confidence.LOW and not observation.is_assumed
     told = _ESTIMATED if estimated else _ORIGIN[observation.attestation]
@@ -381,8 +414,3 @@ def _grade(name: str, grade: Confidence | Completeness) -> str:
 
 def _words(name: StrEnum) -> str:
     return name.value.replace("_", " ")
-
-
-def _plain(text: str) -> str:
-    """Return *text* with all that could command a terminal or break the line replaced."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -89,6 +89,11 @@ class Handle:
     _agent_id: str | None = field(default=None, repr=False)
     _databases: tuple[str, ...] = field(default=(), repr=False, eq=False)
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether it is one of many sessions in the file, which changes with each of them."""
+        return bool(self._databases)
+
     def observe(
         self,
         *,
@@ -116,7 +121,7 @@ class Handle:
             limit_tokens=limit_tokens,
         )
         source = find(self.source)
-        if not isinstance(source, StoreSource) or not self._databases:
+        if not isinstance(source, StoreSource) or not self.is_listed:
             return observe(source, self.path, query=query, policy=policy, budget=budget)
         # Documents lie in the IDE's global database, the first that is looked for (cursor.md §2.2).
         known = KnownDatabases().with_found(source, query, self._databases[0])

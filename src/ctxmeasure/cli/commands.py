@@ -7,8 +7,10 @@ import click
 from .models import models
 from .observe import observe
 from .quiet import QuietGroup, examples
+from .sessions import sessions
 from .sources import sources
 from .stream import stream
+from .watch import watch
 
 __all__ = ["ctxmeasure"]
 
@@ -30,5 +32,5 @@ def ctxmeasure() -> None:
     """
 
 
-for _command in (observe, stream, sources, models):
+for _command in (sessions, watch, observe, stream, sources, models):
     ctxmeasure.add_command(_command)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from .check import check
+from .doctor import doctor
+from .explain import explain
 from .models import models
 from .observe import observe
 from .quiet import QuietGroup, examples
@@ -18,7 +21,8 @@ __all__ = ["ctxmeasure"]
 @click.group(
     cls=QuietGroup,
     epilog=examples(
-        "ctxmeasure observe auto SESSION.jsonl --summary",
+        "ctxmeasure sessions --since 2h --sort pressure",
+        "ctxmeasure explain SESSION.jsonl",
         'claude -p "..." --output-format stream-json --verbose | ctxmeasure stream claude.stream',
     ),
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -27,10 +31,13 @@ __all__ = ["ctxmeasure"]
 def ctxmeasure() -> None:
     """Tell how full a coding agent's context window is, and how that is known.
 
+    Begin with `ctxmeasure sessions`: it finds the sessions of Claude Code, Codex, Cursor and Pi on
+    this machine.
+
     Exit status: 0 there is a measurement, 3 there is none (its reason has a name), 2 the command
     was called wrongly.
     """
 
 
-for _command in (sessions, watch, observe, stream, sources, models):
+for _command in (sessions, watch, observe, explain, check, stream, sources, models, doctor):
     ctxmeasure.add_command(_command)

@@ -133,7 +133,7 @@ def cells(seen: Seen, look: Look, *, at: datetime) -> dict[str, str]:
         "model": "-" if model is None else plain(model.id),
         _GAUGE: gauge(observation),
         "context": _context(observation),
-        "age": _age(at - seen.dated),
+        "age": age(at - seen.dated),
         "grade": grade(observation),
     }
 
@@ -146,8 +146,9 @@ def _context(observation: Observation) -> str:
     return numbers.partition(" (")[0] if isinstance(observation, Missing) else numbers
 
 
-def _age(age: timedelta) -> str:
-    seconds = age // timedelta(seconds=1)
+def age(passed: timedelta) -> str:
+    """Return the time that has *passed* in one unit: ``12s``, ``3m``, ``5h``, ``2d``."""
+    seconds = passed // timedelta(seconds=1)
     if seconds < -1:  # a clock that was set, or a file from another machine
         return "future"
     for length, unit in _UNITS:

@@ -32,10 +32,12 @@ class Home:
 
     Attributes:
         path: Where it lies.
-        written: How many sessions have been written to it.
+        at: The moment that ages are counted from.
+        written: The sessions that have been written to it.
     """
 
     path: Path
+    at: datetime = AT
     written: list[Path] = field(factory=list)
 
     def machine(self, environment: Mapping[str, str] | None = None) -> Machine:
@@ -43,8 +45,8 @@ class Home:
         return Machine(system=System.LINUX, home=str(self.path), environment=environment or {})
 
     def stamp(self, path: Path, *, age: timedelta) -> Path:
-        """Say that *path* was last written to *age* before `AT`."""
-        moment = (AT - age).timestamp()
+        """Say that *path* was last written to an *age* ago."""
+        moment = (self.at - age).timestamp()
         os.utime(path, (moment, moment))
         self.written.append(path)
         return path

@@ -11,6 +11,7 @@ import pytest
 from command_line import COMMAND, run, run_process
 
 from ctxmeasure.cli import main
+from ctxmeasure.cli.commands import ctxmeasure
 
 
 def test_the_entry_point_runs_the_command_line_of_the_process(
@@ -78,7 +79,7 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize("command", ["observe", "stream", "sources", "models"])
+@pytest.mark.parametrize("command", ctxmeasure.commands)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")
@@ -88,7 +89,7 @@ def test_every_command_teaches_with_an_example(command: str) -> None:
 
 
 def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
-    for command in ([], ["observe"], ["stream"], ["sources"], ["models"]):
+    for command in ([], *([name] for name in ctxmeasure.commands)):
         *_, examples = run(*command, "--help").stdout.partition("Examples:\n")
         assert all("ctxmeasure" in line for line in examples.splitlines())
 

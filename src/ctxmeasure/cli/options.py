@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
 import click
 
 from ..registry import ids
 from .quiet import AUTO, positive, source_or_auto, text
 
-__all__ = ["limit_option", "model_option", "session_option", "source_argument"]
+__all__ = ["completed_by", "limit_option", "model_option", "session_option", "source_argument"]
 
 
-def _completed(_: click.Context, __: click.Parameter, typed: str) -> list[str]:
-    return [source_id for source_id in (AUTO, *ids()) if source_id.startswith(typed)]
+_Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-source_argument = click.argument("source", type=source_or_auto, shell_complete=_completed)
+def completed_by(words: Iterable[str]) -> _Completion:
+    """Return what offers those of *words* to a shell that fit what is typed."""
+    return lambda _, __, typed: [word for word in words if word.startswith(typed)]
 
+
+source_argument = click.argument(
+    "source", type=source_or_auto, shell_complete=completed_by((AUTO, *ids()))
+)
 session_option = click.option(
     "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
 )

@@ -14,6 +14,7 @@ from attrs import frozen
 
 from ..discover import Discovery, Session, find_sessions
 from ..registry import AGENTS_ON_DISK
+from .options import completed_by
 from .output import MISSING, say_drawn, say_json, say_lines, terminal
 from .overview import COLUMNS, HEADER, Look, Order, Seen, cells, ordered, table, wire
 from .quiet import QuietCommand, agent, examples, one_of, percentage, positive, span
@@ -62,9 +63,7 @@ _OPTIONS = (
         type=agent,
         multiple=True,
         metavar="NAME",
-        shell_complete=lambda *typed: [
-            name for name in AGENTS_ON_DISK if name.startswith(typed[2])
-        ],
+        shell_complete=completed_by(AGENTS_ON_DISK),
         help="Only the sessions of this agent; may be given several times.",
     ),
     click.option(

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
-from attrs import frozen
+from attrs import define, frozen
 
 from .board import Alerts, Board
 from .file_events import LOOK_ANEW, file_events
@@ -86,14 +86,17 @@ def _follow(board: Board, screen: _Screen, alerts: Alerts) -> None:
 # -- screens: each answer says whether anyone reads on --------------------------------------------
 
 
-@frozen
+@define
 class _Lines:
-    """A line with tabs for each change."""
+    """A line with tabs for each change, behind a header."""
 
     look: Look
+    _is_begun: bool = False
 
     def show(self, changed: Sequence[Seen], _: Board, at: datetime) -> bool:
-        rows = [cells(one, self.look, at=at) for one in ordered(changed, self.look.order)]
+        rows = [] if self._is_begun else [HEADER]
+        rows += [cells(one, self.look, at=at) for one in ordered(changed, self.look.order)]
+        self._is_begun = True
         return say_lines(rows, COLUMNS) if rows else True
 
     def alert(self, crossed: Sequence[Seen], line: float, at: datetime) -> bool:
@@ -141,7 +144,6 @@ def _screen(look: Look, *, as_json: bool) -> Iterator[_Screen]:
     if as_json:
         yield _Json(look)
     elif console is None:
-        say_lines([HEADER], COLUMNS)
         yield _Lines(look)
     else:
         from rich.live import Live  # noqa: PLC0415 - for terminals only

@@ -91,8 +91,9 @@ def measure(home: Path, paths: list[Path], *, terminal: bool, rate: float, secon
         watcher.send_signal(signal.SIGINT)
     assert watcher.returncode == 0
     shown = b"".join(pieces).count(b"claude-sonnet" if terminal else b"\n")
+    form = "table" if terminal else "lines"
     print(
-        f"{'table' if terminal else 'lines':6} {len(paths)} sessions, {written / passed:5.0f} rows/s"
+        f"{form:6} {len(paths)} sessions, {written / passed:5.0f} rows/s"
         f"  {100 * taken / passed:5.2f} % of a core  {shown:6} rows shown"
     )
 

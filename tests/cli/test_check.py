@@ -66,7 +66,7 @@ class Full(io.RawIOBase):
 
 
 def test_a_full_disk_is_not_taken_for_a_full_context(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Full(), write_through=True))  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Full(), write_through=True))  # type: ignore[type-var]
     with pytest.raises(SystemExit) as ended:
         ctxmeasure(["check", "auto", str(TRANSCRIPT), "--max", "85"])
     assert ended.value.code == 0

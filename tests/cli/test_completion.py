@@ -26,6 +26,7 @@ def completed(words: str, typed: str = "") -> set[str]:
         ("ctxmeasure sessions --agent", "c", {"claude", "codex", "cursor"}),
         ("ctxmeasure observe", "claude.s", {"claude.status_line", "claude.stream"}),
         ("ctxmeasure check", "au", {"auto"}),
+        ("ctxmeasure explain --source", "text", {"text"}),
     ],
 )
 def test_a_shell_is_offered_what_fits(words: str, typed: str, expected: set[str]) -> None:

@@ -20,7 +20,7 @@ import ctxmeasure as cm
 from ctxmeasure.cli import sessions
 from ctxmeasure.cli.commands import ctxmeasure
 from ctxmeasure.cli.overview import Look, Order, Seen, age, cells, ordered, share, table
-from ctxmeasure.discover import Handle, Session
+from ctxmeasure.discover import Handle, Session, find_sessions
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LOOK = Look(names=True, order=Order.NEWEST, yellow=70.0, red=85.0)
@@ -175,9 +175,10 @@ def test_a_home_without_sessions_is_told() -> None:
 
 @pytest.mark.usefixtures("full")
 def test_a_budget_that_ended_early_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = sessions.find_sessions
     budget = cm.discover.ListingBudget(names=1)
-    monkeypatch.setattr(sessions, "find_sessions", lambda **asked: find(**asked, budget=budget))
+    monkeypatch.setattr(
+        sessions, "find_sessions", lambda **asked: find_sessions(**asked, budget=budget)
+    )
     assert "there is more than was looked at" in run("sessions").stderr
 
 
@@ -317,7 +318,7 @@ def test_a_long_scan_shows_its_progress_to_people_only(monkeypatch: pytest.Monke
     assert run("sessions").stderr == ""
     told = Screen()
     monkeypatch.setattr(sys, "stderr", told)
-    found = sessions.find_sessions().sessions
+    found = find_sessions().sessions
     assert len(sessions._observed(found, NOW)) == 4
     assert "Reading sessions" in told.getvalue()
     monkeypatch.setattr(sys, "stderr", None)

@@ -13,7 +13,13 @@ from ..figures import plain
 from ..observation import Missing, Observation
 from ..source import Source
 from ..usage import TokenUsage
-from .options import limit_option, model_option, session_option
+from .options import (
+    completed_by,
+    limit_option,
+    model_option,
+    session_option,
+    sources_and_auto,
+)
 from .output import MISSING, say
 from .question import answer
 from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
@@ -34,6 +40,7 @@ __all__ = ["explain"]
     type=source_or_auto,
     default=AUTO,
     metavar="SOURCE",
+    shell_complete=completed_by(sources_and_auto),
     help="The id of the source, where its looks do not tell it. Default: auto.",
 )
 @session_option

@@ -63,7 +63,7 @@ _OPTIONS = (
         type=agent,
         multiple=True,
         metavar="NAME",
-        shell_complete=completed_by(AGENTS_ON_DISK),
+        shell_complete=completed_by(lambda: AGENTS_ON_DISK),
         help="Only the sessions of this agent; may be given several times.",
     ),
     click.option(

@@ -51,6 +51,16 @@ def test_another_module_that_is_absent_is_not_clicks_fault(monkeypatch: pytest.M
         main()
 
 
+def test_a_process_without_standard_streams_runs_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ctxmeasure", "sources"])
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main()
+
+
 def test_the_package_can_be_run_as_a_module(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

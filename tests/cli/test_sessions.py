@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import run
+from command_line import run, run_process
 from homes import Home
 from rich.console import Console
 
@@ -116,6 +116,17 @@ def test_control_characters_in_a_name_do_not_reach_anyone(home: Home) -> None:
     assert "x\ufffd[31m\ufffd\ufffd\ufffdy" in said
     assert not set("\x1b\u202e") & set(said)
     assert len(rows(said)) == 2
+
+
+def test_a_name_that_the_output_cannot_spell_is_shown_as_far_as_it_can(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home.claude()
+    path.write_bytes(path.read_bytes().replace(b"/home/dev/project", "/home/caf\u00e9".encode()))
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii:strict")
+    result = run_process("sessions")
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert b"\tcaf?\t" in result.stdout
 
 
 # -- which ----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,22 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 LOOK = Look(names=True, order=Order.NEWEST, yellow=70.0, red=85.0)
 
 
+class Clock(datetime):
+    """A clock that stands still."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        assert tz is UTC
+        return NOW
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     path = tmp_path / "home"
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(path))
-    monkeypatch.setenv("USERPROFILE", str(path))
+    monkeypatch.setattr(sessions, "datetime", Clock)
     return Home(path, at=NOW)
 
 
@@ -122,11 +131,13 @@ def test_a_name_that_the_output_cannot_spell_is_shown_as_far_as_it_can(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = home.claude()
-    path.write_bytes(path.read_bytes().replace(b"/home/dev/project", "/home/caf\u00e9".encode()))
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii:strict")
+    path.write_bytes(
+        path.read_bytes().replace(b"/home/dev/project", "/home/caf\u00e9-\u0436".encode())
+    )
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1:strict")
     result = run_process("sessions")
     assert (result.returncode, result.stderr) == (0, b"")
-    assert b"\tcaf?\t" in result.stdout
+    assert b"\tcaf\xe9-?\t" in result.stdout
 
 
 # -- which ----------------------------------------------------------------------------------------

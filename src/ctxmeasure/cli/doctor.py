@@ -10,12 +10,12 @@ import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import click
 from attrs import frozen
 
-from .. import __version__
 from ..discover import (
     Discovery,
     ListingEnd,
@@ -122,7 +122,7 @@ def _checked(agent: str, machine: Machine, at: datetime) -> _Checked:
 
 def _this_program(machine: Machine) -> dict[str, str]:
     return {
-        "ctxmeasure": __version__,
+        "ctxmeasure": version("ctxmeasure"),
         "python": platform.python_version(),
         "system": machine.system.value,
     }

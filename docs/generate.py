@@ -118,10 +118,23 @@ def api() -> str:
     return "".join(
         f"### `{module.__name__}`\n\n"
         f"```{{eval-rst}}\n.. automodule:: {module.__name__}\n   :members:\n"
-        # What a package re-exports is described where it is defined.
-        f"{'   :ignore-module-all:' if hasattr(module, '__path__') else ''}\n```\n\n"
+        # What a module re-exports is described where it is defined.
+        f"{'   :ignore-module-all:' if hasattr(module, '__path__') else _re_exports(module)}\n"
+        "```\n\n"
         for module in _modules()
     )
+
+
+def _re_exports(module: ModuleType) -> str:
+    """Return the option that leaves out what *module* exports and another one defines."""
+    exported = getattr(module, "__all__", ())
+    homes = {name: getattr(getattr(module, name), "__module__", None) for name in exported}
+    names = [
+        name
+        for name, home in homes.items()
+        if str(home).startswith("ctxmeasure.") and home != module.__name__
+    ]
+    return f"   :exclude-members: {', '.join(names)}" if names else ""
 
 
 def _modules() -> Iterator[ModuleType]:

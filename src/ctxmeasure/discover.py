@@ -304,19 +304,22 @@ def _look(where: Whereabouts, place: Place, budget: ListingBudget) -> tuple[Look
 def _found(where: Whereabouts, files: _Files) -> Iterator[_Found]:
     """Yield what the *files* of one agent are of, without reading any but lists of chats."""
     in_force = set(where.in_force(file.path for _, file in files))
+    stores = {source for source in {place.source for place, _ in files} if _is_store(source)}
     databases: dict[str, list[FoundFile]] = {}
     for place, file in files:
         if place.source in where.chats:
             databases.setdefault(place.source, []).append(file)
         elif file.path in in_force:
-            yield _of_file(where, place, file)
+            yield _of_file(where, place, _dated(file) if place.source in stores else file)
     for source, found in databases.items():
         yield from _listed(where, source, [_dated(file) for file in found])
 
 
+def _is_store(source: str) -> bool:
+    return isinstance(find(source), StoreSource)
+
+
 def _of_file(where: Whereabouts, place: Place, file: FoundFile) -> _Found:
-    if isinstance(find(place.source), StoreSource):
-        file = _dated(file)
     agent_id = where.subagent_of(os.path.basename(file.path))  # noqa: PTH119 - for a thousand names
     handle = Handle(source=place.source, path=file.path, key=file.path, agent_id=agent_id)
     return _Found(

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -239,31 +240,38 @@ def test_it_ends_when_nobody_reads_on(
     ctxmeasure(["watch", *arguments], standalone_mode=False)
 
 
-def started(home: Home, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603 - our own code
-        [*COMMAND, "watch", *arguments],
+@contextmanager
+def started(home: Home) -> Iterator[subprocess.Popen[str]]:
+    """Run the watcher in a process of its own, which is killed if the test does not end it."""
+    with subprocess.Popen(  # noqa: S603 - our own code
+        [*COMMAND, "watch"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "HOME": str(home.path), "PYTHONUNBUFFERED": "1"},
-    )
+        env={**os.environ, "HOME": str(home.path)},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def read(process: subprocess.Popen[str]) -> str:
+def read_until(process: subprocess.Popen[str], text: str) -> None:
+    """Read lines up to one with a *text*: a file that is being written shows other states too."""
     assert process.stdout is not None
-    return process.stdout.readline()
+    assert any(text in line for line in process.stdout)
 
 
 def test_a_process_follows_real_files_and_ends_cleanly_on_ctrl_c(home: Home) -> None:
     path = home.claude()
     with started(home) as process:
-        assert read(process).startswith("agent\t")
-        assert "8% (16K/200K)" in read(process)
+        read_until(process, "agent\t")
+        read_until(process, "8% (16K/200K)")
         changing = subprocess.Popen(  # noqa: S603 - until the watcher has seen one of the writes
             [sys.executable, "-c", WRITING, path, next((RECORDED / "h-tui-1m/session").glob("*"))]
         )
         try:
-            assert "25% (250K/1M)" in read(process)
+            read_until(process, "25% (250K/1M)")
         finally:
             changing.kill()
             changing.wait()
@@ -275,9 +283,9 @@ def test_a_process_follows_real_files_and_ends_cleanly_on_ctrl_c(home: Home) -> 
 def test_a_folder_that_appears_later_is_followed(home: Home) -> None:
     home.path.mkdir()
     with started(home) as process:
-        assert read(process).startswith("agent\t")
+        read_until(process, "agent\t")
         home.codex()
-        assert "5% (13K/258K)" in read(process)
+        read_until(process, "5% (13K/258K)")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 0

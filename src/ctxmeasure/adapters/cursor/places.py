@@ -12,7 +12,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 from ...whereabouts import Folder, Place, System
 
-__all__ = ["Place", "System", "places"]
+__all__ = ["places"]
 
 
 # The IDE's folder below the home, and the variable that names another parent for it.

@@ -127,12 +127,11 @@ def api() -> str:
 
 def _re_exports(module: ModuleType) -> str:
     """Return the option that leaves out what *module* exports and another one defines."""
-    exported = getattr(module, "__all__", ())
-    homes = {name: getattr(getattr(module, name), "__module__", None) for name in exported}
+    exported = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
     names = [
         name
-        for name, home in homes.items()
-        if str(home).startswith("ctxmeasure.") and home != module.__name__
+        for name, found in exported.items()
+        if inspect.isclass(found) and found.__module__ != module.__name__
     ]
     return f"   :exclude-members: {', '.join(names)}" if names else ""
 

@@ -38,13 +38,24 @@ def telling(monkeypatch: pytest.MonkeyPatch, *rounds: Any) -> list[tuple[str, ..
     return watched
 
 
-def test_the_files_are_told_and_a_tick_tells_none(
+def test_the_files_are_told_and_without_any_everything_is_looked_at_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = telling(monkeypatch, [{"a", "b"}, set(), {"a"}])
     events = file_events(lambda: [str(tmp_path)])
-    assert [next(events) for _ in range(3)] == [{"a", "b"}, set(), {"a"}]
+    assert [next(events) for _ in range(3)] == [{"a", "b"}, LOOK_ANEW, {"a"}]
     assert watched == [(str(tmp_path),)]
+
+
+def test_when_much_happens_everything_is_looked_at_anew_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    telling(monkeypatch, [{"a"}] * 4)
+    clock = iter([0.0, 20.0, 31.0, 31.0, 50.0, 61.5, 61.5])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    events = file_events(lambda: [str(tmp_path)])
+    told = [next(events) for _ in range(6)]
+    assert told == [{"a"}, {"a"}, LOOK_ANEW, {"a"}, {"a"}, LOOK_ANEW]
 
 
 def test_a_folder_that_appears_is_watched_and_everything_looked_at_anew(

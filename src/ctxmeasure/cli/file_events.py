@@ -1,8 +1,9 @@
 """Which files were written to, as the operating system tells it: `watchfiles` behind one door.
 
-Folders that do not exist yet are looked for at every tick. Where the system cannot watch a folder
-(too many of them, a network disk), or `watchfiles` is not installed, everything is looked at anew
-at each tick instead.
+Everything is looked at anew when nothing happened for a tick, and now and then when much does: what
+was written before the system began to watch is told by nobody, and a folder may not exist yet.
+Where the system cannot watch a folder (too many of them, a network disk), or `watchfiles` is not
+installed, that is all there is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import Any
 __all__ = ["LOOK_ANEW", "TICK", "file_events"]
 
 TICK = 5.0
-"""Seconds after which something is said although nothing happened."""
+"""Seconds without an event after which everything is looked at anew."""
+
+_BUSY_TICK = 30.0  # seconds, whatever happens
 
 LOOK_ANEW = None
 """What is said when files may have been written to that are not named."""
@@ -25,7 +28,7 @@ _STEP_MS = 100
 
 
 def file_events(folders: Callable[[], list[str]]) -> Iterator[set[str] | None]:
-    """Yield the files that were written to, none of them at each tick, or `LOOK_ANEW`.
+    """Yield the files that were written to, or `LOOK_ANEW`.
 
     Args:
         folders: Returns the folders to watch; those that do not exist are passed over until they
@@ -37,8 +40,13 @@ def file_events(folders: Callable[[], list[str]]) -> Iterator[set[str] | None]:
     while True:
         watched = _existing(folders())
         try:
+            looked_at = time.monotonic()
             for paths in _watched(watched):
-                yield paths
+                if paths:
+                    yield paths
+                if not paths or time.monotonic() - looked_at > _BUSY_TICK:
+                    yield LOOK_ANEW
+                    looked_at = time.monotonic()
                 if _existing(folders()) != watched:
                     break
         except OSError:

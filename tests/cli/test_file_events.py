@@ -105,7 +105,10 @@ def test_a_folder_inside_another_is_watched_with_it(tmp_path: Path) -> None:
     assert module._existing(folders) == [str(tmp_path / "a"), str(beside)]
 
 
-def test_a_real_write_is_told_by_the_system(tmp_path: Path) -> None:
+def test_a_real_write_is_told_by_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TICK", 0.2)
     events = file_events(lambda: [str(tmp_path)])
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"")

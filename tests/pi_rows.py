@@ -119,7 +119,7 @@ class Writer:
         """The file."""
         return b"".join(json.dumps(row).encode() + b"\n" for row in self.rows)
 
-    def row(self, kind: str, **fields: Any) -> str:
+    def row(self, kind: str, /, **fields: Any) -> str:
         """Write a row of a type; return its id."""
         number = len(self.rows)
         written_at = (START + timedelta(seconds=number)).isoformat()

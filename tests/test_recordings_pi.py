@@ -1,7 +1,8 @@
 """Real Pi sessions end to end: what file, stream and answers say, held against Pi's own meter.
 
-``truth.json`` knows each call's counts, ``own-context-usage.jsonl`` what Pi's own meter said at each
-of its events, ``expected_pi_context_usage.json`` what Pi 1.6.0 makes of each file of other versions.
+``truth.json`` knows each call's counts, ``own-context-usage.jsonl`` what Pi's own meter said at
+each of its events, ``expected_pi_context_usage.json`` what Pi 1.6.0 makes of each file of other
+versions.
 """
 
 from __future__ import annotations
@@ -121,8 +122,9 @@ STORIES: dict[str, list[Seen]] = {
     "pi/e-overflow": ["not_measured_yet", 150_035, "150035+", "rewound", "compacted", 9_138],
     "pi/g-nowindow": ["not_measured_yet", 15_025],
     "pi/h-tui": [  # the aborted reply of 106,009 is none
-        *["not_measured_yet", 40_124, "40124+", 103_006, "103006+"],
-        *["compacted", 9_038],
+        "not_measured_yet",
+        *(40_124, "40124+", 103_006, "103006+"),
+        *("compacted", 9_038),
     ],
     "pi-0.73.1/b-tools": ["not_measured_yet", 15_124, "15124+", 15_866, "15866+", 16_148],
     "pi-0.73.1/d-compact-rpc": ["not_measured_yet", 80_510, "80510+", 81_411, "compacted", 9_038],
@@ -185,8 +187,8 @@ STREAM_STORIES: dict[str, list[Seen]] = {
     **{name: STORIES[name] for name in STORIES if name.startswith("pi-0.73.1")},
     # Only the compaction that follows says that the request was too long: the error is not legible.
     "pi/e-overflow": [
-        *["not_measured_yet", 150_035, "150035+", "rewound"],
-        *["window_exceeded", "compacted", 9_138],
+        *("not_measured_yet", 150_035, "150035+"),
+        *("rewound", "window_exceeded", "compacted", 9_138),
     ],
 }
 

@@ -65,6 +65,7 @@ def test_the_package_can_be_run_as_a_module(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["ctxmeasure", "--version"])
+    monkeypatch.delitem(sys.modules, "ctxmeasure.__main__", raising=False)  # or runpy warns
     with pytest.raises(SystemExit, match=r"^0$"):
         runpy.run_module("ctxmeasure", run_name="__main__")
     assert capsys.readouterr().out.startswith("ctxmeasure ")

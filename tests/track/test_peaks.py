@@ -38,6 +38,7 @@ from ctxmeasure.track import Highest, Peaks
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
 PROVENANCE = Provenance(adapter="claude", source="claude.stream")
+CHANGED = {MissingReason.COMPACTED, MissingReason.REWOUND, MissingReason.WINDOW_EXCEEDED}
 COMPACTED = Missing(reason=MissingReason.COMPACTED, provenance=PROVENANCE)
 
 
@@ -164,9 +165,10 @@ def test_tokens_and_shares_have_peaks_of_their_own() -> None:
     assert peaks.by_hat["h"] == peaks.peak
 
 
-def test_a_compaction_ends_the_current_and_lowers_no_peak() -> None:
+@pytest.mark.parametrize("reason", sorted(CHANGED))
+def test_a_changed_context_ends_the_current_and_lowers_no_peak(reason: MissingReason) -> None:
     before = Peaks().updated(tokens(150_000), hat="builder")
-    peaks = before.updated(COMPACTED, hat="builder")
+    peaks = before.updated(Missing(reason=reason, provenance=PROVENANCE), hat="builder")
     assert peaks == evolve(before, current=None)
     assert peaks.updated(tokens(18_000)).current == tokens(18_000)
 
@@ -177,7 +179,7 @@ def test_an_iteration_that_ends_in_a_compaction_has_a_peak() -> None:
     assert peaks.by_hat["builder"].used_tokens == 180_000
 
 
-@pytest.mark.parametrize("reason", sorted(set(MissingReason) - {MissingReason.COMPACTED}))
+@pytest.mark.parametrize("reason", sorted(set(MissingReason) - CHANGED))
 def test_a_missing_measurement_changes_nothing(reason: MissingReason) -> None:
     known = Partial(used_tokens=199_000, used_percent=99, limit_tokens=200_000)
     nothing = Missing(reason=reason, partial=known, provenance=PROVENANCE)
@@ -212,12 +214,12 @@ def test_a_name_holds_the_most_of_its_own(taken: list[dict[str, Any]], argument:
 
 
 @given(st.lists(steps, max_size=4))
-def test_the_current_is_the_last_since_a_compaction(taken: list[dict[str, Any]]) -> None:
+def test_the_current_is_the_last_since_the_context_changed(taken: list[dict[str, Any]]) -> None:
     current = None
     for observation in (step["observation"] for step in taken):
         if isinstance(observation, Observed):
             current = observation
-        elif observation.reason is MissingReason.COMPACTED:
+        elif observation.reason in CHANGED:
             current = None
     assert after(*taken).current == current
 

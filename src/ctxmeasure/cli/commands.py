@@ -10,6 +10,7 @@ from .explain import explain
 from .models import models
 from .observe import observe
 from .quiet import QuietGroup, examples
+from .run import run
 from .sessions import sessions
 from .sources import sources
 from .stream import stream
@@ -39,5 +40,5 @@ def ctxmeasure() -> None:
     """
 
 
-for _command in (sessions, watch, observe, explain, check, stream, sources, models, doctor):
+for _command in (sessions, watch, observe, explain, check, stream, run, sources, models, doctor):
     ctxmeasure.add_command(_command)

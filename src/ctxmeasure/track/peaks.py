@@ -82,6 +82,11 @@ class Highest:
 
 _NONE = Highest()
 
+# What the last measurement was taken of is not the context any more.
+_CONTEXT_CHANGED = frozenset(
+    {MissingReason.COMPACTED, MissingReason.REWOUND, MissingReason.WINDOW_EXCEEDED}
+)
+
 
 def _frozen_copy(named: Mapping[str, Highest]) -> Mapping[str, Highest]:
     if not isinstance(named, Mapping):
@@ -107,8 +112,8 @@ class Peaks:
     as they are: put all on one basis with ``Policy(counts="prompt")``.
 
     Attributes:
-        current: The last measurement; None before the first, and after a compaction until the
-            next. It is no statement about an iteration that measured nothing.
+        current: The last measurement; None before the first, and from a compaction, a rewind or an
+            overflow until the next. It is no statement about an iteration that measured nothing.
         peak: The fullest of all.
         by_hat: The fullest by hat.
         by_key: The fullest by key.
@@ -144,7 +149,8 @@ class Peaks:
         """Return these peaks with one more observation.
 
         A missing measurement changes nothing, a count without a limit included: there is no
-        measurement of it. Only a compaction says that the current one is over; it lowers no peak.
+        measurement of it. Only a compaction, a rewind or an overflow says that the current one is
+        over; none lowers a peak.
 
         Args:
             observation: What is now: ``Stream.latest``, or what `observe` returned.
@@ -172,7 +178,7 @@ class Peaks:
         match observation:
             case Observed():
                 return observation
-            case Missing(reason=MissingReason.COMPACTED):
+            case Missing(reason=reason) if reason in _CONTEXT_CHANGED:
                 return None
         return self.current
 

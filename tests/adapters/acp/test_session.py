@@ -327,6 +327,35 @@ def test_a_zero_after_a_compaction_is_not_the_estimate() -> None:
     assert feed(usage(9_005)).said() == (9_005, 200_000)
 
 
+@pytest.mark.parametrize("nothing", [usage(None), usage(-1), usage("9"), update("usage_update")])
+def test_what_says_nothing_after_a_compaction_does_not_make_the_estimate_a_count(
+    nothing: dict[str, Any],
+) -> None:
+    feed = Feed()(usage(180_000), compaction(), nothing)
+    assert feed.said() is MissingReason.COMPACTED
+    assert feed(usage(930), nothing, usage(930)).said() is MissingReason.COMPACTED
+    assert feed(usage(0), usage(930)).said() is MissingReason.COMPACTED
+    assert feed(usage(9_005), nothing).said() is not MissingReason.COMPACTED
+
+
+def test_a_compaction_before_any_report_makes_an_estimate_too() -> None:
+    load = request("session/load", sessionId=A)
+    for before in ([], [opened()], [load, answer()], [request("session/prompt", 3, sessionId=A)]):
+        feed = Feed()(*before, compaction(), usage(None), answered())
+        assert feed.said() is MissingReason.COMPACTED
+        assert feed(usage(930)).said() is MissingReason.COMPACTED
+        assert feed(usage(9_005)).said() == (9_005, 200_000)
+
+
+def test_a_session_that_could_not_be_loaded_is_not_open() -> None:
+    refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32_002, "message": "words"}}
+    for method in ("session/load", "session/resume"):
+        feed = Feed()(request(method, sessionId=B), refused, opened(id_=2), usage(53_000))
+        assert feed.said() == (53_000, 200_000)
+    feed = Feed()(request("session/load", None, sessionId=B), {**refused, "id": None}, opened())
+    assert feed.said() is MissingReason.SESSION_AMBIGUOUS  # which request was refused is unknown
+
+
 def test_a_compaction_that_is_replayed_before_any_report_makes_no_estimate() -> None:
     feed = Feed()(request("session/load", sessionId=A), compaction(), usage(53_000))
     assert feed.said() == (53_000, 200_000)
@@ -725,7 +754,8 @@ REPORTS = st.lists(
                 lambda session: metadata(2.05, session),
                 lambda session: compaction(session=session),
                 lambda session: kiro("compaction/status", session, status="completed"),
-                lambda session: request("session/load", sessionId=session),
+                lambda session: request("session/load", f"to load {session}", sessionId=session),
+                lambda session: answer(f"to load {session}"),
                 opened,
             ]
         ),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from attrs import evolve, field, frozen
 
@@ -88,6 +88,8 @@ class Session:
 
     def reported(self, report: Report) -> Session:
         """Return the session after *report*."""
+        if isinstance(report, Gap) and self._outlasts(report):
+            return self
         if isinstance(report, Reading) and self._tells_of_compaction(report):
             report = evolve(report, follows_compaction=True)
         peak = self.peak
@@ -100,13 +102,29 @@ class Session:
         """Return the session without what it shows; what never was reported cannot be void."""
         return self if self.shows is None else evolve(self, shows=Gap(reason=reason))
 
+    def _outlasts(self, gap: Gap) -> bool:
+        """Whether the next count is no better known after *gap* than it was before."""
+        if isinstance(self.shows, Reading):
+            return self.shows.follows_compaction
+        # A 0 is the bridges' own sign of a compaction, and a count comes next.
+        return self._was_compacted and gap.reason is not MissingReason.NOT_MEASURED_YET
+
     def _tells_of_compaction(self, reading: Reading) -> bool:
         """Whether *reading* is the first since a compaction, or the same again."""
         match self.shows:
-            case Gap(reason=MissingReason.COMPACTED):
-                return True
             case Reading(follows_compaction=True, used_tokens=estimate):
                 return reading.used_tokens == estimate
+            case _:
+                return self._was_compacted
+
+    @property
+    def _was_compacted(self) -> bool:
+        """Whether nothing was counted since a compaction."""
+        match self.shows:
+            case None:
+                return self.silence is MissingReason.COMPACTED
+            case Gap(reason=reason):
+                return reason is MissingReason.COMPACTED
             case _:
                 return False
 
@@ -118,11 +136,14 @@ class AcpState:
     Attributes:
         sessions: Its sessions that something is known of, by id.
         opened: The ids of the sessions that the client opened: a sub-agent's is not among them.
+        loading: The ids of those that are being loaded or resumed, by the id of the request. Until
+            its answer the agent repeats what happened in them.
         agent: The agent at the other end.
     """
 
     sessions: Mapping[str, Session] = field(factory=dict, repr=False)
     opened: frozenset[str] = field(default=frozenset(), repr=False)
+    loading: Mapping[int | str, str] = field(factory=dict, repr=False)
     agent: Agent = Agent()
 
     @property
@@ -164,7 +185,7 @@ def _take_update(state: AcpState, row: Mapping[str, Any], at: datetime) -> AcpSt
         case "usage_update", _:
             return _reported(state, params, usage_report(update, at))
         case "compaction_update", "completed":
-            return _voided(state, params, MissingReason.COMPACTED)
+            return _compacted(state, params)
         case _:
             return state
 
@@ -183,7 +204,7 @@ def _take_compaction(state: AcpState, row: Mapping[str, Any], _at: datetime) -> 
     params = nested(row, "params")
     if "completed" not in (params.get("status"), nested(params, "status").get("type")):
         return state
-    return _voided(state, params, MissingReason.COMPACTED)
+    return _compacted(state, params)
 
 
 def _take_clear(state: AcpState, row: Mapping[str, Any], _at: datetime) -> AcpState:
@@ -193,6 +214,15 @@ def _take_clear(state: AcpState, row: Mapping[str, Any], _at: datetime) -> AcpSt
 def _reported(state: AcpState, params: Mapping[str, Any], report: Report) -> AcpState:
     session_id = text(params, "sessionId") or state.only or _UNNAMED
     return state.with_session(session_id, state.session(session_id).reported(report))
+
+
+def _compacted(state: AcpState, params: Mapping[str, Any]) -> AcpState:
+    """Take a compaction, though nothing was reported before it: what is said next estimates."""
+    named = text(params, "sessionId")
+    if named is not None and named not in state.loading.values():
+        session = evolve(state.session(named), silence=MissingReason.COMPACTED)
+        state = state.with_session(named, session)
+    return _voided(state, params, MissingReason.COMPACTED)
 
 
 def _voided(state: AcpState, params: Mapping[str, Any], reason: MissingReason) -> AcpState:
@@ -207,21 +237,30 @@ def _voided(state: AcpState, params: Mapping[str, Any], reason: MissingReason) -
 
 
 def _take_opening(state: AcpState, row: Mapping[str, Any], _at: datetime) -> AcpState:
-    session_id = text(nested(row, "params"), "sessionId")
-    return state if session_id is None else state.with_opened(session_id)
+    session_id, loading_id = text(nested(row, "params"), "sessionId"), row.get("id")
+    if session_id is None or session_id in state.opened:
+        return state
+    if _is_id(loading_id):
+        state = evolve(state, loading={**state.loading, loading_id: session_id})
+    return state.with_opened(session_id)
 
 
-def _take_prompt(state: AcpState, row: Mapping[str, Any], at: datetime) -> AcpState:
+def _is_id(value: object) -> TypeGuard[int | str]:
+    return type(value) in {int, str}
+
+
+def _take_prompt(state: AcpState, row: Mapping[str, Any], _at: datetime) -> AcpState:
     """Take which session a request prompts: the answer does not say."""
     session_id, prompt_id = text(nested(row, "params"), "sessionId"), row.get("id")
-    if session_id is None or type(prompt_id) not in {int, str}:
+    if session_id is None or not _is_id(prompt_id):
         return state
     session = evolve(state.session(session_id), prompt_id=prompt_id)
-    return _take_opening(state, row, at).with_session(session_id, session)
+    return state.with_opened(session_id).with_session(session_id, session)
 
 
 def _take_answer(state: AcpState, row: Mapping[str, Any]) -> AcpState:
     """Take an answer to ``initialize``, to what opens a session, or to a prompt."""
+    state = _of_loading(state, row)
     result = nested(row, "result")
     if "agentInfo" in result:
         state = _of_agent(state, nested(result, "agentInfo"))
@@ -229,6 +268,16 @@ def _take_answer(state: AcpState, row: Mapping[str, Any]) -> AcpState:
     if opened is not None:
         state = state.with_opened(opened)
     return state if text(result, "stopReason") is None else _of_turn(state, row, result)
+
+
+def _of_loading(state: AcpState, row: Mapping[str, Any]) -> AcpState:
+    """Take the end of a request to load a session, which opened none if it was refused."""
+    answered = row.get("id")
+    if not _is_id(answered) or answered not in state.loading:
+        return state
+    loading = {id_: each for id_, each in state.loading.items() if id_ != answered}
+    refused = {state.loading[answered]} if "error" in row else set()
+    return evolve(state, loading=loading, opened=state.opened - refused)
 
 
 def _of_agent(state: AcpState, named: Mapping[str, Any]) -> AcpState:
@@ -260,6 +309,8 @@ def _silence(session: Session, result: Mapping[str, Any]) -> MissingReason:
     agents send the session's sum, the turn's or the last request's. Gemini CLI's ``quota`` is the
     turn's sum.
     """
+    if session.silence is MissingReason.COMPACTED:
+        return session.silence
     if nested(result, "usage") or nested(nested(result, "_meta"), "quota"):
         return MissingReason.CUMULATIVE_ONLY
     if result["stopReason"] == "cancelled" or session.silence is MissingReason.CUMULATIVE_ONLY:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...bounded.fields import is_count, is_limit, nested, text
+from ...bounded.fields import is_amount, is_count, is_limit, nested, text
 from ...evidence import (
     Channel,
     Claim,
@@ -116,7 +116,8 @@ def _claims(stated: Mapping[str, Any]) -> tuple[Claim, ...]:
     percent = stated.get("percent")
     if not isinstance(percent, int | float) or isinstance(percent, bool):
         return ()
-    return (Claim(Quantity.USED_PERCENT, percent, tolerance=1e-9 * abs(percent)),)
+    tolerance = 1e-9 * percent if is_amount(percent) else 0  # no other can be right
+    return (Claim(Quantity.USED_PERCENT, percent, tolerance),)
 
 
 def _estimate(used: int, query: Query, limit: int | None = None) -> Partial:
@@ -125,7 +126,7 @@ def _estimate(used: int, query: Query, limit: int | None = None) -> Partial:
 
 def _recognise(payload: Mapping[str, Any]) -> bool:
     """Tell an answer by its form and by what is in it: others speak of responses too."""
-    if payload.get("type") != "response" or payload.get("command") not in _COMMANDS:
+    if payload.get("type") != "response" or text(payload, "command") not in _COMMANDS:
         return False
     answer = nested(payload, "data")
     return "tokensBefore" in answer or text(answer, "sessionId") is not None

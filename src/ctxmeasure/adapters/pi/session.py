@@ -1,9 +1,9 @@
 """The session file that Pi appends to: ``sessions/--<cwd>--/<time>_<session id>.jsonl``.
 
-It lies in ``~/.pi/agent``, unless a setting says otherwise. Behind the header, which names session and format, every row is a
-node of a tree (``id``, ``parentId``; formats 2 and 3, since 0.31.0) or the next of a list (format
-1). The last row is the leaf whatever its type, and used tokens are those of the nearest good reply
-above it. What was added since is in no count: Pi estimates it (characters by 4), and we do not.
+It lies in ``~/.pi/agent``, unless a setting says otherwise. Behind the header, which names session
+and format, every row is a node of a tree (``id``, ``parentId``; formats 2 and 3, since 0.31.0) or
+the next of a list (format 1). The last row is the leaf whatever its type, and used tokens are those
+of the nearest good reply above it. What was added since is in no count: Pi estimates it.
 Decoys: replies of other branches, kept by a compaction, failed or aborted; the usage of
 compactions, branch summaries, tool results and ``usage`` rows (formats/pi_ralph.md §4). After a
 ``/tree`` navigation the file shows the new leaf only with the next row.
@@ -52,8 +52,8 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
     header = _header(tail)
     if header is not None:
         gap = _header_gap(header, query)
-        if gap is not None:
-            return gap
+        if gap is not None or _holds_another(tail, header):
+            return gap or Gap(reason=MissingReason.SESSION_AMBIGUOUS)
     elif not tail.truncated:
         return Gap(reason=MissingReason.SESSION_NOT_FOUND)
     elif query.session_id is not None:  # the first row is longer than what is read of it
@@ -85,6 +85,12 @@ def _header_gap(header: Mapping[str, Any], query: Query) -> Gap | None:
     if _format(header) not in range(1, _LATEST_FORMAT + 1):
         return Gap(reason=MissingReason.SCHEMA_UNKNOWN)
     return session_gap(session_id, query)
+
+
+def _holds_another(tail: Tail, header: Mapping[str, Any]) -> bool:
+    """Tell whether the file of another session was put behind the one with this *header*."""
+    headers = (row.value for row in tail.rows(b'"session"') if row.value.get("type") == "session")
+    return any(other.get("id") != header.get("id") for other in headers)
 
 
 def _format(header: Mapping[str, Any]) -> object:
@@ -141,12 +147,9 @@ class _Conversation:
             return _End.ROOT
         if not isinstance(parent_id, str) or not parent_id or "\n" in parent_id:
             return _End.LOST
-        try:
-            needle = parent_id.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair
-            return _End.LOST
-        older = self.tail.rows(needle, before=row.offset)
-        return next((found for found in older if found.value.get("id") == parent_id), _End.LOST)
+        older = self.tail.rows(parent_id.encode(), before=row.offset)
+        found = (row for row in older if row.value.get("id") == parent_id and self._holds(row))
+        return next(found, _End.LOST)
 
     def _newest(self, before: int | None) -> Row | None:
         return next((row for row in self.tail.rows(before=before) if self._holds(row)), None)

@@ -34,13 +34,18 @@ from .messages import (
     session_gap,
     turn_gap,
 )
+from .run import tally
 
 __all__ = ["STREAM", "Reply", "StreamState"]
 
+# The bulk of a stream, as Pi itself writes it: told in half the time of a pattern.
+_BULK = (b'{"type":"message_update"', b'{"type":"tool_execution_')
+
 # Lines that cannot matter and are many or long, by how Pi begins them: what is not complete yet,
 # tools and their output, repetitions; and the answers to requests that change and state nothing.
+# The repeated group is bounded: each of its rounds is kept in memory, which a long line would fill.
 _IRRELEVANT = re.compile(
-    rb'\s*\{\s*(?:"id"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"type"\s*:\s*"'
+    rb'\s*\{\s*(?:"id"\s*:\s*"[^"\\]*(?:\\.[^"\\]*){0,32}"\s*,\s*)?"type"\s*:\s*"'
     rb'(?:message_update"|message_start"|tool_execution_|agent_end"|bash_execution_update"'
     rb'|queue_update"|response"\s*,\s*"command"\s*:\s*"'
     rb'(?!bash"|clone"|compact"|cycle_model"|fork"|get_session_stats"|get_state"|new_session"'
@@ -83,7 +88,8 @@ class StreamState:
     """What the lines so far have shown.
 
     Attributes:
-        session_id: The session, or None before it is named.
+        session_id: The session; None before it is named, and empty for one that is not named yet
+            and is another than the first.
         turn: How many of the user's turns have begun.
         retries: The next run of the agent belongs to the turn of the last one.
         model: The model in force, or None before it is named.
@@ -91,7 +97,7 @@ class StreamState:
         reply: The last good reply, or None where *gap* stands.
         gap: Why there is no reply to measure.
         has_grown: More has entered the context since *reply*.
-        said: The reply of the last ``message_end``, until its ``turn_end`` repeats it.
+        said: The last reply, which ``turn_end`` repeats, as does who tells the stream again.
         compacting: A compaction runs that may yet void *reply*.
         reports_compactions: Compactions have events of their own here.
         peak: The fullest reply, or None.
@@ -129,13 +135,16 @@ def _in_session(state: StreamState, named: str | None) -> StreamState:
     """Return *state* in the session that is *named*; another session begins with nothing."""
     if named is None or named == state.session_id:
         return state
-    return evolve(state if state.session_id is None else _elsewhere(state), session_id=named)
+    return evolve(_elsewhere(state) if state.session_id else state, session_id=named)
 
 
 def _elsewhere(state: StreamState) -> StreamState:
     """Return the state of another conversation in the same process, which may keep the model."""
     return StreamState(
-        model=state.model, window=state.window, reports_compactions=state.reports_compactions
+        session_id="",
+        model=state.model,
+        window=state.window,
+        reports_compactions=state.reports_compactions,
     )
 
 
@@ -146,17 +155,16 @@ def _take_message(state: StreamState, event: Mapping[str, Any], at: datetime) ->
     message = nested(event, "message")
     if message.get("role") != "assistant":
         return state.grown()
-    said = _said(message)
-    return evolve(_replied(state, message, said, at), said=said)
+    return _replied(state, message, at)
 
 
 def _take_turn(state: StreamState, event: Mapping[str, Any], at: datetime) -> StreamState:
-    """Take a reply, unless it was taken already, and the results of its tools."""
+    """Take a reply, and the results of its tools."""
     message = nested(event, "message")
-    said = _said(message)
-    if said != state.said and message:
-        state = _replied(state, message, said, at)
-    state = evolve(state, said=None)
+    if message:
+        state = _replied(state, message, at)
+    if message.get("timestamp") is None:  # nothing tells it from another one that is just like it
+        state = evolve(state, said=None)
     return state.grown() if event.get("toolResults") else state
 
 
@@ -164,12 +172,14 @@ def _said(message: Mapping[str, Any]) -> _Said:
     return message.get("timestamp"), message.get("stopReason"), counted(message)
 
 
-def _replied(
-    state: StreamState, message: Mapping[str, Any], said: _Said, at: datetime
-) -> StreamState:
+def _replied(state: StreamState, message: Mapping[str, Any], at: datetime) -> StreamState:
+    """Take a reply, unless it was taken already: it may be void by now."""
+    said = _said(message)
+    if said == state.said:
+        return state
     *_, count = said
     model = model_of(message)
-    state = _with_model(state, model)
+    state = evolve(_with_model(state, model), said=said)
     if not isinstance(count, Counted):
         return _uncounted(state, count)
     reply = Reply(
@@ -224,6 +234,11 @@ def _take_retry(state: StreamState, _event: Mapping[str, Any], _at: datetime) ->
     return evolve(state, retries=True)
 
 
+def _take_retried(state: StreamState, event: Mapping[str, Any], _at: datetime) -> StreamState:
+    """Take the end of trying again: the user may have stopped it while it waited to begin."""
+    return state if event.get("success") is True else evolve(state, retries=False)
+
+
 def _take_compacting(state: StreamState, event: Mapping[str, Any], _at: datetime) -> StreamState:
     state = evolve(state, reports_compactions=True)
     if event.get("reason") == "overflow":  # a reply before it can have said so, or not
@@ -274,9 +289,13 @@ def _answer_state(state: StreamState, answer: Mapping[str, Any], _at: datetime) 
     return _selected(state, answer.get("model"))
 
 
-def _answer_model(state: StreamState, answer: Mapping[str, Any], _at: datetime) -> StreamState:
-    """Take the model that ``set_model`` returns, or ``cycle_model``, if there was another."""
-    return _selected(state, answer.get("model", answer) or None)
+def _answer_set(state: StreamState, answer: Mapping[str, Any], _at: datetime) -> StreamState:
+    """Take another model; where the answer does not name it, none is known."""
+    return _selected(evolve(state, model=None, window=None), answer)
+
+
+def _answer_cycle(state: StreamState, answer: Mapping[str, Any], _at: datetime) -> StreamState:
+    return _selected(state, answer.get("model"))  # null where there is no other
 
 
 def _selected(state: StreamState, stated: object) -> StreamState:
@@ -317,18 +336,19 @@ _ANSWERS: Mapping[str, _Take] = {
     "bash": _answer_bash,
     "clone": _answer_elsewhere,
     "compact": _answer_compact,
-    "cycle_model": _answer_model,
+    "cycle_model": _answer_cycle,
     "fork": _answer_elsewhere,
     "get_session_stats": _answer_stats,
     "get_state": _answer_state,
     "new_session": _answer_elsewhere,
-    "set_model": _answer_model,
+    "set_model": _answer_set,
     "switch_session": _answer_elsewhere,
 }
 _EVENTS: Mapping[str, _Take] = {
     "agent_start": _take_run,
     "auto_compaction_end": _take_compacted,
     "auto_compaction_start": _take_compacting,
+    "auto_retry_end": _take_retried,
     "auto_retry_start": _take_retry,
     "compaction_end": _take_compacted,
     "compaction_start": _take_compacting,
@@ -344,7 +364,7 @@ _EVENTS: Mapping[str, _Take] = {
 
 
 def _relevant(line: bytes) -> bool:
-    return _IRRELEVANT.match(line) is None
+    return not line.startswith(_BULK) and _IRRELEVANT.match(line) is None
 
 
 def _step(state: StreamState, event: Mapping[str, Any], query: Query) -> StreamState:
@@ -440,4 +460,5 @@ STREAM = StreamSource(
     evidence=_evidence,
     peak=_peak,
     recognise=_recognise,
+    tally=tally,
 )

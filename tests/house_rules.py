@@ -33,23 +33,23 @@ __all__ = [
 PACKAGE = "ctxmeasure"
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"measurement", "usage", "capability", "bounded", "immutable"}),
-    frozenset({"figures"}),
+    frozenset({"figures", "measurement", "usage", "capability", "bounded", "immutable"}),
+    frozenset({"spelling"}),
     frozenset({"observation"}),
     frozenset({"record"}),
     frozenset({"evidence", "track", "render"}),
     frozenset({"source", "assess", "whereabouts"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
-    frozenset({"reading", "stream", "history", "identify"}),
-    frozenset({"newest"}),
+    frozenset({"reading", "stream", "identify"}),
+    frozenset({"newest", "history"}),
     frozenset({"discover"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )
 """From the ground up; a room imports only from lower floors."""
 
-CLOCK_READERS = frozenset({"reading", "stream", "cli"})
+CLOCK_READERS = frozenset({"reading", "stream", "history", "cli"})
 """The edge: where the caller gave no moment, and nowhere else."""
 
 DYNAMIC_IMPORTERS = frozenset({"", "registry"})

@@ -1,29 +1,16 @@
-"""Numbers and names as people read them: token counts, shares, the line that holds both.
+"""How counts and shares are spelled for people: the digits, and nothing of what they mean.
 
-`observation` and `render` say the same numbers in the same way, so the way is written here once.
-May import `measurement`.
+On the ground floor and without an import, so that a status line, which is a new process several
+times a minute, spells its numbers exactly as `render` does without paying for the types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypeAlias
-
-from .measurement import Measurement, PercentMeasurement
-
-__all__ = ["Rounding", "context_line", "decimal", "percent", "plain", "short", "thousands"]
-
-Rounding: TypeAlias = Literal["round", "floor"]
-"""What becomes of a percentage's further digits: rounded half up, or cut off."""
-
-
-def thousands(tokens: int) -> str:
-    """Return a count in thousands, rounded half up: ``0K``, ``90K``, ``1050K``."""
-    return f"{(tokens + 500) // 1_000}K"
+__all__ = ["bar", "context", "decimal", "plain", "short", "thousands", "whole_percent"]
 
 
 def short(tokens: int) -> str:
-    """Return a count in at most four digits and a unit: ``950``, ``90K``, ``1M``, ``1.05M``."""
+    """Return *tokens* as a short count: ``999``, ``90K``, ``1.05M``; rounded half up."""
     if tokens < 1_000:
         return str(tokens)
     if tokens < 999_500:
@@ -33,48 +20,48 @@ def short(tokens: int) -> str:
     return f"{hundredths // 100}{fraction}M"
 
 
-def percent(value: Measurement, rounding: Rounding = "round", *, decimals: int = 1) -> str:
-    """Return the share with a ``%``; one of counts is always whole, whatever the *decimals*."""
-    if isinstance(value, PercentMeasurement):
-        return decimal(value.used_percent, rounding, decimals=decimals)
-    halves = value.limit_tokens if rounding == "round" else 0
-    return f"{(200 * value.used_tokens + halves) // (2 * value.limit_tokens)}%"
+def thousands(tokens: int) -> str:
+    """Return *tokens* in thousands, however many: ``0K``, ``1050K``; rounded half up."""
+    return f"{(tokens + 500) // 1_000}K"
 
 
-def decimal(share: float, rounding: Rounding = "round", *, decimals: int = 1) -> str:
-    """Return a percentage with a ``%`` and at most *decimals* digits behind the point."""
+def whole_percent(used_tokens: int, limit_tokens: int, *, floor: bool = False) -> str:
+    """Return the share that is used as a whole percentage, not clamped.
+
+    Args:
+        used_tokens: The tokens in use.
+        limit_tokens: What they are a share of.
+        floor: Cut further digits off; else the share is rounded half up.
+    """
+    halves = 0 if floor else limit_tokens
+    return f"{(200 * used_tokens + halves) // (2 * limit_tokens)}%"
+
+
+def decimal(share: float, *, decimals: int = 1, floor: bool = False) -> str:
+    """Return a percentage with at most *decimals* digits behind the point, rounded half up.
+
+    Args:
+        share: The percentage.
+        decimals: How many digits there may be; a single 0 is left out.
+        floor: Cut further digits off instead.
+    """
     from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal  # noqa: PLC0415 - for percentages only
 
     # People read the decimal digits: as binary fractions, some halves lie below the half.
     last_digit = Decimal(1).scaleb(-decimals)
-    way = ROUND_HALF_UP if rounding == "round" else ROUND_FLOOR
-    return f"{str(Decimal(repr(share)).quantize(last_digit, way)).removesuffix('.0')}%"
+    rounded = Decimal(repr(share)).quantize(last_digit, ROUND_FLOOR if floor else ROUND_HALF_UP)
+    return f"{str(rounded).removesuffix('.0')}%"
 
 
-def context_line(
-    value: Measurement,
-    *,
-    is_rough: bool,
-    is_assumed: bool,
-    count: Callable[[int], str] = short,
-    rounding: Rounding = "round",
-    decimals: int = 1,
-) -> str:
-    """Return a measurement as ``Context: 45% (90K/200K)`` or ``Context: 63.5%``.
+def context(percent: str, detail: str = "") -> str:
+    """Return the line on a context: ``Context: 45%``, with *detail* in parentheses."""
+    return f"Context: {percent} ({detail})" if detail else f"Context: {percent}"
 
-    Args:
-        value: The measurement.
-        is_rough: It rests on an assumption or an estimate: a ``~`` says so.
-        is_assumed: Its limit is an assumed default: a word beside the limit says so.
-        count: How counts are written.
-        rounding: What becomes of a percentage's further digits.
-        decimals: How many digits a percentage without counts has behind the point.
-    """
-    share = f"Context: {'~' if is_rough else ''}{percent(value, rounding, decimals=decimals)}"
-    if isinstance(value, PercentMeasurement):
-        return share
-    assumed = " assumed" if is_assumed else ""
-    return f"{share} ({count(value.used_tokens)}/{count(value.limit_tokens)}{assumed})"
+
+def bar(filled: int, width: int, cell: str = "#") -> str:
+    """Return a bar of *width* cells of which at most *filled* are: ``[####------]``."""
+    filled = min(width, filled)
+    return f"[{cell * filled}{'-' * (width - filled)}]"
 
 
 def plain(text: str) -> str:

@@ -3,8 +3,7 @@
 The vocabularies here are closed: attestation, confidence, completeness, the bases of the two
 counts, and the reasons for a missing reading. An observation holds numbers, times, methods and
 opaque provenance: no transcript text, no path and no native id. Its text in an f-string, or on a
-`rich` console, is its summary, and its repr is short. May import `measurement`, `figures`, `usage`,
-`capability` and `bounded`.
+`rich` console, is its summary, and its repr is short. May import `spelling` and the ground floor.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from attrs import converters, field, frozen, validators
 
 from .bounded.budget import ReadStats
 from .capability.model import ModelRef
-from .figures import context_line, short
+from .figures import short
 from .measurement import (
     Measurement,
     PercentMeasurement,
@@ -27,6 +26,7 @@ from .measurement import (
     percentage,
     utc_milliseconds,
 )
+from .spelling import context_line
 from .usage import TokenUsage
 
 __all__ = [

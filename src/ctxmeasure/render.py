@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
-from . import figures
 from .capability.model import ModelRef
-from .figures import Rounding
+from .figures import bar, decimal, plain, short, thousands
 from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
@@ -28,6 +27,7 @@ from .observation import (
     Provenance,
     UsedBasis,
 )
+from .spelling import Rounding, context_line, share
 
 __all__ = [
     "Rounding",
@@ -73,13 +73,13 @@ def summary(
     """
     _one_of(get_args(Style), style, "style")
     _one_of(get_args(Rounding), percent, "percent")
-    count = figures.thousands if style == "ralph" else figures.short
+    count = thousands if style == "ralph" else short
     match observation:
         case Missing():
             standing = observation.standing_tokens
             return "" if standing is None else f"Tokens: {count(standing)}"
         case Observed():
-            return figures.context_line(
+            return context_line(
                 observation.value,
                 is_rough=observation.is_rough,
                 is_assumed=observation.is_assumed,
@@ -152,9 +152,8 @@ def gauge(observation: Observation, width: int = 10) -> str:
     if isinstance(value, PercentMeasurement):
         filled = int(width * value.used_percent / 100)
     else:
-        filled = min(width, width * value.used_tokens // value.limit_tokens)
-    cell = "~" if observation.is_rough else "#"
-    return f"[{cell * filled}{'-' * (width - filled)}]"
+        filled = width * value.used_tokens // value.limit_tokens
+    return bar(filled, width, "~" if observation.is_rough else "#")
 
 
 _ATTESTED = {Attestation.INFERRED: "inferred", Attestation.OPERATOR: "declared"}
@@ -315,18 +314,18 @@ def _of_missing(observation: Missing, at: datetime | None) -> list[str]:
         _counted(provenance),
         _limit(provenance),
         _model(provenance.model),
-        f"The source is {figures.plain(provenance.source)}.",
+        f"The source is {plain(provenance.source)}.",
         "" if partial is None else _moment(partial.measured_at, at),
     ]
 
 
 def _amount(value: Measurement) -> str:
     if isinstance(value, PercentMeasurement):
-        return f"{figures.percent(value)} of the context is in use; token counts are not known."
+        return f"{share(value)} of the context is in use; token counts are not known."
     left = f"{value.remaining_tokens:,} are left"
     return (
         f"{value.used_tokens:,} tokens are in use against a limit of {value.limit_tokens:,}: "
-        f"that is {figures.percent(value)}, and {left}."
+        f"that is {share(value)}, and {left}."
     )
 
 
@@ -344,7 +343,7 @@ def _numbers(partial: Partial) -> list[str]:
     if partial.used_tokens is not None:
         numbers.append(f"{estimated}{partial.used_tokens:,} tokens in use")
     if partial.used_percent is not None:
-        numbers.append(f"{estimated}{figures.decimal(partial.used_percent)} in use")
+        numbers.append(f"{estimated}{decimal(partial.used_percent)} in use")
     if partial.limit_tokens is not None:
         numbers.append(f"a limit of {partial.limit_tokens:,} tokens")
     return numbers
@@ -375,14 +374,11 @@ def _teller(observation: Observed) -> str:
 def _model(model: ModelRef | None) -> str:
     if model is None:
         return ""
-    return f"The model is {figures.plain(model.id)}{_MARKER[model.long_context_marker]}."
+    return f"The model is {plain(model.id)}{_MARKER[model.long_context_marker]}."
 
 
 def _origin(observation: Observed) -> str:
-    source, method = (
-        figures.plain(observation.provenance.source),
-        figures.plain(observation.value.method),
-    )
+    source, method = plain(observation.provenance.source), plain(observation.value.method)
     # Low rests on an assumption or an estimate, and what is assumed is the limit.
     estimated = observation.confidence is Confidence.LOW and not observation.is_assumed
     told = _ESTIMATED if estimated else _ORIGIN[observation.attestation]

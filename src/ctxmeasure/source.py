@@ -1,25 +1,31 @@
 """What an adapter declares: a `Source` record with the pure functions that read its format.
 
-A source is one of four kinds, by what it reads. A contributor's adapter imports this room,
-`evidence` and the floors below, and nothing else of ours. May not import `assess`: an adapter
-decides nothing.
+A source is one of four kinds, by what it reads; a file that is read from its end can also be played
+from its beginning (`History`). A contributor's adapter imports this room, `evidence` and the floors
+below, and nothing else of ours. May not import `assess`: an adapter decides nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
-from .bounded.jsonl import Tail
+from .bounded.jsonl import Row, Tail
 from .bounded.keys import KeyValues
+from .bounded.scan import RowScan
 from .evidence import Evidence, Gap, NeedKeys, NeedMore, Origin, Query
 from .observation import MissingReason
 
 __all__ = [
+    "History",
+    "Mark",
     "PayloadSource",
+    "Player",
     "Recogniser",
+    "Shown",
     "Source",
     "StoreSource",
     "StreamSource",
@@ -36,6 +42,59 @@ Agents copy each other's formats, so a doubt is a no: the caller then has to nam
 """
 
 
+class Mark(StrEnum):
+    """What happened to the conversation between one moment of its history and the next."""
+
+    COMPACTED = "compacted"
+    """The context was replaced by a summary."""
+    REWOUND = "rewound"
+    """The conversation went back to an earlier row, or a part of it was taken back."""
+    MODEL_SWITCHED = "model_switched"
+    """Another model answers than before."""
+
+
+@frozen(kw_only=True)
+class Shown:
+    """What a file shows once a row has been taken into account.
+
+    Attributes:
+        sample: What rows of one sample have in common: the last of them stands for it.
+        evidence: Returns what was seen; called at most once, and before the next sample's.
+        mark: What the row says has happened, or None.
+    """
+
+    sample: object = field(repr=False)
+    evidence: Callable[[], Evidence] = field(repr=False)
+    mark: Mark | None = None
+
+
+class Player(Protocol):
+    """Plays a file's rows, from the first on."""
+
+    def take(self, row: Row) -> Shown | None:
+        """Take the next row into account; return what the file shows now if that may be new."""
+        ...
+
+
+@frozen(kw_only=True)
+class History:
+    """How a session file is played from its beginning to its end.
+
+    Attributes:
+        needles: Only rows whose bytes contain one of these are given to the player; none of them:
+            every row.
+        unless: Whether a row cannot matter for all that, by its bytes; None: nothing tells.
+        begin: The player of a file, at its beginning.
+        is_followed_to_the_end: No row without a needle changes what the file shows. Where one can,
+            or where no row has shown anything, the file's end is read by the source's `extract`.
+    """
+
+    needles: tuple[bytes, ...] = ()
+    unless: Callable[[bytes], bool] | None = field(default=None, repr=False)
+    begin: Callable[[RowScan, Query], Player] = field(repr=False)
+    is_followed_to_the_end: bool = False
+
+
 @frozen(kw_only=True)
 class TailSource:
     """A file of JSON lines that the runtime appends to, read from its end.
@@ -48,6 +107,7 @@ class TailSource:
         head: How many bytes of the file's beginning may be read for its first row (see
             `Tail.first_row`), within the budget: for files whose first row alone says whose rows
             they hold.
+        history: How the whole file is played; None: only its end can be read.
     """
 
     origin: Origin
@@ -55,6 +115,7 @@ class TailSource:
     extract: Callable[[Tail, Query], Evidence | NeedMore] = field(repr=False)
     recognise: Recogniser | None = field(default=None, repr=False)
     head: int = 0
+    history: History | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import timedelta
 from typing import Any
 
@@ -94,3 +95,14 @@ def test_nobody_assumes_a_runners_defaults_by_himself() -> None:
     assert Policy(assume_limits=RUNNER_DEFAULTS).assume_limits == RUNNER_DEFAULTS
     with pytest.raises(TypeError):
         RUNNER_DEFAULTS["codex"] = 1  # type: ignore[index]
+
+
+def test_a_policy_goes_to_another_process_whole() -> None:
+    policy = Policy(
+        counts=Counts.PROMPT,
+        max_age=timedelta(seconds=7),
+        accept_estimates=True,
+        assume_limits={"claude": 200_000},
+        resolver=len,  # type: ignore[arg-type] # any callable that has a name
+    )
+    assert pickle.loads(pickle.dumps(policy)) == policy  # noqa: S301 - our own

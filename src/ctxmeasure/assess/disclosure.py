@@ -6,6 +6,8 @@ out only if they look like what they should be; text, paths, addresses and ids a
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from attrs import evolve
 
 from ..capability.model import ModelRef
@@ -26,11 +28,15 @@ def public_version(version: str | None) -> str | None:
     """Return *version* if it is dotted numbers with at most a suffix (``0.171.0-alpha.3``)."""
     if version is None or len(version) > _LONGEST_VERSION:
         return None
+    return version if _is_version(version) else None
+
+
+@lru_cache(maxsize=64)  # a session has a handful of versions, and thousands of samples
+def _is_version(version: str) -> bool:
     if not _VERSION_CHARACTERS.issuperset(version):
-        return None
+        return False
     numbers = version.partition("+")[0].partition("-")[0].split(".")
-    dotted = len(numbers) > 1 and all(n.isdigit() and len(n) <= _LONGEST_NUMBER for n in numbers)
-    return version if dotted else None
+    return len(numbers) > 1 and all(n.isdigit() and len(n) <= _LONGEST_NUMBER for n in numbers)
 
 
 def public_model(model: ModelRef | None) -> ModelRef | None:

@@ -317,7 +317,7 @@ class _Case:
             if model is None
             else self._looked_up(model, seen, fullest)
         )
-        if limit in _UNKNOWN_WINDOW:
+        if _is_unknown(limit):
             assumed = self.policy.assume_limits.get(self.origin.adapter)
             if assumed is not None:
                 return _Limit(
@@ -327,7 +327,7 @@ class _Case:
 
     def _looked_up(self, model: ModelRef, seen: UsedTokens, fullest: int) -> _Limit | MissingReason:
         limit = seen.limit_missing or self._tabled(model, seen, fullest)
-        if limit in _UNKNOWN_WINDOW:
+        if _is_unknown(limit):
             window = self.policy.resolved(model)
             if window is not None:
                 return _Limit(
@@ -509,6 +509,10 @@ def _fullest(seen: UsedTokens, own: _Count) -> int:
 # -- limits ---------------------------------------------------------------------------------------
 
 
+def _is_unknown(limit: _Limit | MissingReason) -> bool:
+    return isinstance(limit, MissingReason) and limit in _UNKNOWN_WINDOW
+
+
 def _stated(seen: UsedTokens) -> tuple[int, LimitBasis] | tuple[None, None]:
     """Return the limit that stands beside a count, and which one it is."""
     if isinstance(seen, TokenPair) and 0 < seen.limit_tokens <= _MOST_TOKENS:
@@ -577,6 +581,8 @@ def _disagreement(
     used_percent: float | None = None,
 ) -> MissingReason | None:
     """Hold the other statements of the same data against the measured one."""
+    if not claims:
+        return None
     if used_tokens is not None and limit_tokens is not None:
         used_percent = 100 * used_tokens / limit_tokens
     for claim in claims:

@@ -94,6 +94,11 @@ class Policy:
     )
     resolver: Resolver | None = field(default=None, validator=_resolver)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let a policy go to another process, which a read-only mapping cannot."""
+        parts = (self.counts, self.max_age, self.accept_estimates, {**self.assume_limits})
+        return _of_parts, (*parts, self.resolver)
+
     def resolved(self, model: ModelRef) -> int | None:
         """Return the window that the caller's resolver gives *model*, or None without one.
 
@@ -109,6 +114,22 @@ class Policy:
         if window < 1:
             raise ValueError("resolver: expected it to return at least 1 token")
         return window
+
+
+def _of_parts(
+    counts: Counts,
+    max_age: timedelta | None,
+    accept_estimates: bool,
+    assume_limits: dict[str, int],
+    resolver: Resolver | None,
+) -> Policy:
+    return Policy(
+        counts=counts,
+        max_age=max_age,
+        accept_estimates=accept_estimates,
+        assume_limits=assume_limits,
+        resolver=resolver,
+    )
 
 
 DEFAULT_POLICY = Policy()

@@ -9,7 +9,7 @@ rows lie: formats/claude.md §1.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self, TypeAlias
 
 from attrs import define, field, frozen
@@ -18,7 +18,7 @@ from .budget import KIB, ReadBudget, ReadFault, ReadStats
 from .decode import decode_object, repeats_keys
 from .extent import Extent, ReadableSource, open_extent
 
-__all__ = ["Row", "Tail", "TailReader"]
+__all__ = ["Row", "Tail", "TailReader", "check_needles", "is_compressed"]
 
 _BOM = b"\xef\xbb\xbf"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"  # what a file compressed by Zstandard begins with (RFC 8878)
@@ -64,6 +64,22 @@ class Row:
     value: dict[str, Any] = field(repr=False)
     _stop: int = field(repr=False)
     _window: _Window = field(repr=False, eq=False)
+
+    @classmethod
+    def alone(cls, offset: int, raw: bytes) -> Row | None:
+        """Return the row that the line *raw* at *offset* is, holding its own bytes; None if none.
+
+        A row outlives the window that it was read with only if it keeps nothing else alive.
+        """
+        window = _Window(offset, raw)
+        stop = offset + len(raw)
+        value = decode_object(window.line(offset, stop))
+        return None if value is None else cls(offset, value, stop, window)
+
+    @property
+    def stop(self) -> int:
+        """Absolute offset in bytes of the end of the row's line, without its line break."""
+        return self._stop
 
     def has_duplicate_keys(self) -> bool:
         """Tell whether any object in the row names a key twice (the value keeps the last)."""
@@ -125,10 +141,15 @@ class Tail:
 
     def contains(self, needle: bytes) -> bool:
         """Tell whether any complete line of the window contains *needle*."""
-        _check((needle,))
+        check_needles((needle,))
         return self._window.content.rfind(needle, self._first - self._window.base) >= 0
 
-    def rows(self, *needles: bytes, before: int | None = None) -> Iterator[Row]:
+    def rows(
+        self,
+        *needles: bytes,
+        before: int | None = None,
+        unless: Callable[[bytes], bool] | None = None,
+    ) -> Iterator[Row]:
         """Return the rows whose bytes contain any of the *needles*, newest first and lazily.
 
         Lines that contain none of them are never looked at. Lines that are no JSON object are
@@ -137,17 +158,24 @@ class Tail:
         Args:
             *needles: Byte strings without a line break; none of them: every row.
             before: Only rows that start before this absolute offset.
+            unless: Whether a line that holds a needle cannot matter for all that, by its bytes: it
+                is then not decoded.
 
         Raises:
             TypeError: A needle is not bytes, or *before* is not an int.
             ValueError: A needle is empty or contains a line break.
         """
-        _check(needles)
+        check_needles(needles)
         if before is not None and type(before) is not int:
             raise TypeError("before: expected an int")
-        return self._rows(needles, before)
+        return self._rows(needles, before, unless)
 
-    def _rows(self, needles: tuple[bytes, ...], before: int | None) -> Iterator[Row]:
+    def _rows(
+        self,
+        needles: tuple[bytes, ...],
+        before: int | None,
+        unless: Callable[[bytes], bool] | None,
+    ) -> Iterator[Row]:
         window = self._window
         content, base = window.content, window.base
         low, high = self._first - base, len(content)
@@ -155,6 +183,8 @@ class Tail:
             high = _line_end(content, before - base, low)
         spans = _spans_with(content, needles, low, high) if needles else _spans(content, low, high)
         for start, stop in spans:
+            if unless is not None and unless(content[start:stop]):
+                continue
             row = self._row(base + start, base + stop, window)
             if row is not None:
                 yield row
@@ -172,12 +202,23 @@ class Tail:
         return row
 
 
-def _check(needles: tuple[bytes, ...]) -> None:
+def check_needles(needles: tuple[bytes, ...]) -> None:
+    """Refuse needles that no line of a file can hold.
+
+    Raises:
+        TypeError: A needle is not bytes.
+        ValueError: A needle is empty or contains a line break.
+    """
     for needle in needles:
         if not isinstance(needle, bytes):
             raise TypeError("needles: expected bytes")
         if not needle or b"\n" in needle:
             raise ValueError("needles: expected at least one byte and no line break")
+
+
+def is_compressed(beginning: bytes) -> bool:
+    """Tell whether a file that begins so holds no lines, but their compressed form."""
+    return beginning.startswith(_ZSTANDARD)
 
 
 def _line_end(content: bytes, before: int, low: int) -> int:
@@ -359,7 +400,7 @@ class TailReader:
             self._head += piece
         self._close_gap()
         beginning = self._head or (b"" if self._window.base else self._window.content)
-        if beginning.startswith(_ZSTANDARD):
+        if is_compressed(beginning):
             return ReadFault.SCHEMA_UNKNOWN
         self.tail = self._view()
         return None

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
@@ -230,13 +230,21 @@ def table() -> Table:
     )
 
 
+_LONGEST_VERSION = 29  # three numbers of nine digits
+
+
 def version_of(text: str | None) -> Version | None:
     """Return the numbers that *text* (``2.1.332``, ``0.130.0-alpha.1``) begins with.
 
     Returns:
         None when it does not begin with at least two numbers: the version is then not known.
     """
-    match = re.match(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,2}", text or "")
+    return _numbers((text or "")[:_LONGEST_VERSION])
+
+
+@lru_cache(maxsize=64)  # a session has a handful of versions, and thousands of rows that state them
+def _numbers(text: str) -> Version | None:
+    match = re.match(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,2}", text)
     return tuple(map(int, match[0].split("."))) if match else None
 
 

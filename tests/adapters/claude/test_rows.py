@@ -116,3 +116,10 @@ def test_the_room_gives_what_it_lists_and_nothing_else() -> None:
     assert callable(claude.query_from_hook)
     with pytest.raises(AttributeError, match="NOTHING"):
         claude.NOTHING  # noqa: B018
+
+
+def test_a_name_beyond_any_models_is_read_all_the_same() -> None:
+    endless = "x" * 1_000
+    assert model_ref(endless) == ModelRef(id=endless)
+    asked = model_ref("claude-opus-4-6", requested=endless)
+    assert asked == ModelRef(id="claude-opus-4-6")

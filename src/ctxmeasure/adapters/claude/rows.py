@@ -7,7 +7,9 @@ long-context marker ``[1m]``; the API's echo in ``message.model`` never has it. 
 
 from __future__ import annotations
 
-from ...capability.ids import ParsedId, parse
+from functools import lru_cache
+
+from ...capability.ids import MAX_ID_CHARS, ParsedId, parse
 from ...capability.model import ModelRef
 
 __all__ = [
@@ -30,13 +32,19 @@ DEFAULT_WINDOWS = frozenset({200_000, 1_000_000})
 # many a model that had 1,000,000 (formats/models.md §2.1, §5).
 _STATES_WINDOWS_RIGHT = (2, 1, 290)
 
+# A session has a handful of models and versions, and thousands of rows that name them.
+_CACHE_ENTRIES = 64
+
 _PLATFORMS = {"msg_01": "first_party", "msg_bdrk_": "bedrock", "msg_vrtx_": "vertex"}
 
 
 def release(version: object) -> tuple[int, int, int] | None:
     """Return the three numbers of a *version* such as ``2.1.332``, or None."""
-    if not isinstance(version, str):
-        return None
+    return _release(version) if isinstance(version, str) and len(version) < 32 else None
+
+
+@lru_cache(_CACHE_ENTRIES)
+def _release(version: str) -> tuple[int, int, int] | None:
     numbers = version.partition("-")[0].split(".")
     if len(numbers) != 3 or not all(n.isascii() and n.isdigit() and len(n) < 9 for n in numbers):
         return None
@@ -63,13 +71,21 @@ def model_ref(
     """
     if not isinstance(named, str) or not named or named == SYNTHETIC_MODEL:
         return None
+    wish = requested if isinstance(requested, str) else ""
+    if max(len(named), len(wish)) > MAX_ID_CHARS:  # no model's: not worth keeping
+        return _model_ref.__wrapped__(named, wish, _platform(message_id))
+    return _model_ref(named, wish, _platform(message_id))
+
+
+@lru_cache(_CACHE_ENTRIES)
+def _model_ref(named: str, requested: str, platform: str | None) -> ModelRef:
     model = ModelRef.as_started(named)
     marker: bool | None = model.long_context_marker or None
-    if marker is None and isinstance(requested, str) and requested:
+    if marker is None and requested:
         asked = ModelRef.as_started(requested)
         if same_model(asked.id, model.id):
             marker = asked.long_context_marker
-    return ModelRef(id=model.id, long_context_marker=marker, platform=_platform(message_id))
+    return ModelRef(id=model.id, long_context_marker=marker, platform=platform)
 
 
 def same_model(one: str, other: str) -> bool:

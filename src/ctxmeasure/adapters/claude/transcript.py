@@ -15,19 +15,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from itertools import takewhile
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from ...bounded.fields import instant, is_count, text
+from ...bounded.fields import text
 from ...bounded.jsonl import Row, Tail
+from ...bounded.scan import RowScan
 from ...capability.model import ModelRef
 from ...evidence import Channel, Evidence, Gap, NeedMore, Origin, Phase, Query, UsedTokens
-from ...observation import MissingReason, Partial, UsedBasis
-from ...source import TailSource
-from ...usage import UsageFault, anthropic
-from .rows import SYNTHETIC_MODEL, model_ref, release, same_model
+from ...observation import MissingReason
+from ...source import History, Player, TailSource
+from .conversation import (
+    Compaction,
+    attached_model,
+    compacted,
+    is_abreast,
+    is_boundary,
+    is_frame,
+    is_response,
+    is_summary,
+    measured,
+    message_of,
+    names_model,
+    session_of,
+    time_of,
+)
+from .rows import model_ref, same_model
 
 __all__ = ["TRANSCRIPT"]
 
@@ -51,8 +67,7 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
     response = _standing_response(thread, query)
     if not isinstance(response, Row):
         return response
-    if "parent_tool_use_id" in response.value and "parentUuid" not in response.value:
-        # A frame of the live stream: its sub-agents could not be told from the rest.
+    if is_frame(response.value):
         return Gap(reason=MissingReason.SOURCE_MALFORMED)
     gap = _turn_gap(thread, response, query)
     if gap is None:
@@ -90,21 +105,15 @@ class _Thread:
         asked = cls(tail, query.agent_id, query.session_id, anonymous=query.session_id is None)
         if query.session_id is not None:
             return asked
-        newest = asked.newest(lambda row: _session(row) is not None, b'"user"', b'"assistant"')
-        return asked if newest is None else evolve(asked, session_id=_session(newest.value))
+        newest = asked.newest(lambda row: session_of(row) is not None, b'"user"', b'"assistant"')
+        return asked if newest is None else evolve(asked, session_id=session_of(newest.value))
 
     def holds(self, row: Row) -> bool:
         """Tell whether *row* belongs to this conversation."""
-        session_id = _session(row.value)
+        session_id = session_of(row.value)
         if self.session_id is None or session_id == self.session_id:
-            return self._is_abreast(row.value)
-        return session_id is None and self.anonymous and self._is_abreast(row.value)
-
-    def _is_abreast(self, row: Mapping[str, Any]) -> bool:
-        if self.agent_id is not None:
-            return row.get("agentId") == self.agent_id
-        # Anthropic's own reader skips the same rows (formats/claude.md §1.5).
-        return not (row.get("isSidechain") or row.get("agentId") or row.get("teamName"))
+            return is_abreast(row.value, self.agent_id)
+        return session_id is None and self.anonymous and is_abreast(row.value, self.agent_id)
 
     def newest(self, test: _Test, *needles: bytes, before: int | None = None) -> Row | None:
         """Return the newest row of the conversation that passes *test*."""
@@ -145,44 +154,9 @@ class _Thread:
         return self.gap(MissingReason.CHAIN_BROKEN, unless_truncated=MissingReason.CHAIN_TRUNCATED)
 
 
-def _session(row: Mapping[str, Any]) -> str | None:
-    # Rows of 2.1.229 and later can carry both spellings.
-    return text(row, "sessionId") or text(row, "session_id")
-
-
-def _message(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    message = row.get("message")
-    return message if isinstance(message, dict) else {}
-
-
-def _time(row: Row) -> datetime | None:
-    return instant(row.value.get("timestamp"))
-
-
-def _is_response(row: Mapping[str, Any]) -> bool:
-    """Tell whether *row* is a block of a model's response; interrupted ones count.
-
-    Claude Code's own meter counts an interrupted response too (observed_runs.md).
-    """
-    return (
-        row.get("type") == "assistant"
-        and _message(row).get("model") != SYNTHETIC_MODEL
-        and not row.get("isApiErrorMessage")
-    )
-
-
-def _is_boundary(row: Mapping[str, Any]) -> bool:
-    """Tell whether *row* marks a compaction; a microcompaction keeps the conversation."""
-    return row.get("type") == "system" and row.get("subtype") == "compact_boundary"
-
-
-def _is_summary(row: Mapping[str, Any]) -> bool:
-    return row.get("type") == "user" and row.get("isCompactSummary") is True
-
-
 def _is_leaf(row: Mapping[str, Any]) -> bool:
-    is_message = row.get("type") == "user" or _is_response(row)
-    return _is_boundary(row) or (is_message and not row.get("isMeta"))
+    is_message = row.get("type") == "user" or is_response(row)
+    return is_boundary(row) or (is_message and not row.get("isMeta"))
 
 
 # -- the response that the conversation stands on ---------------------------------------------
@@ -193,13 +167,13 @@ def _standing_response(thread: _Thread, query: Query) -> Row | Gap | NeedMore:
     leaf = thread.newest(_is_leaf, b'"user"', b'"assistant"', b'"compact_boundary"')
     if leaf is None:
         return _nothing_seen(thread, query)
-    latest = thread.newest(_is_response, b'"assistant"')
-    found = thread.climb(leaf, lambda row: _is_boundary(row) or _is_response(row))
+    latest = thread.newest(is_response, b'"assistant"')
+    found = thread.climb(leaf, lambda row: is_boundary(row) or is_response(row))
     if found is _End.LOST:
         return thread.lost()
     if found is _End.ROOT:
         return _unanswered(thread, latest)
-    if _is_boundary(found.value):
+    if is_boundary(found.value):
         return _compacted(thread, found)
     if latest is None or not thread.holds(found):
         return Gap(reason=MissingReason.CARRIED_OVER)
@@ -222,8 +196,8 @@ def _is_block_of(thread: _Thread, block: Row, response: Row) -> bool:
     """
     if block.offset == response.offset:
         return True
-    message_id = _message(block.value).get("id")
-    if message_id is None or message_id != _message(response.value).get("id"):
+    message_id = message_of(block.value).get("id")
+    if message_id is None or message_id != message_of(response.value).get("id"):
         return False
     met = thread.climb(response, lambda row: row is block.value or _asks(row))
     return isinstance(met, Row) and met.offset == block.offset
@@ -232,7 +206,7 @@ def _is_block_of(thread: _Thread, block: Row, response: Row) -> bool:
 def _nothing_seen(thread: _Thread, query: Query) -> Gap | NeedMore:
     """Name the gap of a window without a single message of the conversation."""
     rows = list(thread.tail.rows(b'"sessionId"', b'"session_id"'))
-    sessions = {_session(row.value) for row in rows} - {None}
+    sessions = {session_of(row.value) for row in rows} - {None}
     if query.session_id is not None and sessions and query.session_id not in sessions:
         return thread.gap(
             MissingReason.SESSION_MISMATCH, unless_truncated=MissingReason.SESSION_MISMATCH
@@ -262,77 +236,28 @@ def _unanswered(thread: _Thread, latest: Row | None) -> Gap | NeedMore:
 
 
 def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | None:
-    """Return the gap if a compaction in the window made *response* void.
-
-    Rows that a compaction preserves can be written again behind it, with their old time and usage
-    (formats/claude.md §1.7). The summary stands in for a boundary that the window has cut off.
-    """
-    boundary = thread.newest(_is_boundary, b'"compact_boundary"')
-    summary = thread.newest(_is_summary, b'"isCompactSummary"')
-    marks = [mark for mark in (boundary, summary) if mark is not None]
-    if not marks:
-        return None
-    is_valid = (
-        response is not None
-        and all(_follows(response, mark) for mark in marks)
-        and response.value.get("uuid") not in _preserved(boundary)
+    """Return the gap if a compaction in the window made *response* void, or there is none."""
+    compaction = Compaction(
+        thread.newest(is_boundary, b'"compact_boundary"'),
+        thread.newest(is_summary, b'"isCompactSummary"'),
     )
-    return None if is_valid else _compacted(thread, marks[0])
-
-
-def _follows(response: Row, mark: Row) -> bool:
-    """Tell whether *response* was both written and received after *mark*."""
-    received, marked = _time(response), _time(mark)
-    if received is None or marked is None:
-        return False
-    return response.offset > mark.offset and received > marked
-
-
-def _preserved(boundary: Row | None) -> list[object]:
-    """Return the ids of the rows that a compaction kept."""
-    metadata = {} if boundary is None else _compaction(boundary)
-    messages, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
-    kept: list[object] = []
-    if isinstance(messages, dict):
-        for key in ("uuids", "allUuids"):
-            uuids = messages.get(key)
-            kept += uuids if isinstance(uuids, list) else []
-    if isinstance(segment, dict):
-        kept += (segment.get("headUuid"), segment.get("tailUuid"))
-    return [uuid for uuid in kept if uuid is not None]
-
-
-def _compaction(boundary: Row) -> Mapping[str, Any]:
-    metadata = boundary.value.get("compactMetadata")
-    return metadata if isinstance(metadata, dict) else {}
+    mark = compaction.mark
+    if mark is None or (response is not None and not compaction.voids(response)):
+        return None
+    return _compacted(thread, mark)
 
 
 def _compacted(thread: _Thread, boundary: Row) -> Gap:
-    """Return the gap that a compaction leaves, with Claude Code's estimate of what remains.
-
-    ``postTokens`` (since about 2.1.1xx) counts the conversation only, not the system prompt and the
-    tools: 930 where the next request had 9,005 (observed_runs.md).
-    """
-    estimate = _compaction(boundary).get("postTokens")
-    known = is_count(estimate)
-    return Gap(
-        reason=MissingReason.COMPACTED,
-        partial=Partial(
-            used_tokens=estimate if known else None,
-            measured_at=_time(boundary),
-            estimated=known,
-        ),
-        runtime_version=_version(boundary),
-        model=_model_since(thread, boundary),
-    )
+    """Return the gap that a compaction leaves."""
+    return compacted(boundary, _model_since(thread, boundary))
 
 
 def _model_since(thread: _Thread, boundary: Row) -> ModelRef | None:
     """Return the model that 2.1.251 and later name again behind a compaction."""
-    attached = thread.newest(_names_model, b'"modelId"')
+    attached = thread.newest(names_model, b'"modelId"')
     if attached is None or attached.offset < boundary.offset:
         return None
-    named = _attached_model(attached)
+    named = attached_model(attached.value)
     return model_ref(named, requested=named)
 
 
@@ -363,7 +288,7 @@ def _response_before(thread: _Thread, response: Row) -> Row | _End:
     request = thread.climb(response, _decides_turn)
     if isinstance(request, _End):
         return request
-    return thread.climb(request, _is_response)
+    return thread.climb(request, is_response)
 
 
 def _turn_gap(thread: _Thread, response: Row, query: Query) -> Gap | NeedMore | None:
@@ -379,7 +304,7 @@ def _turn_gap(thread: _Thread, response: Row, query: Query) -> Gap | NeedMore | 
 
 
 def _time_gap(response: Row, started_at: datetime) -> Gap | None:
-    received = _time(response)
+    received = time_of(response)
     if received is not None and received >= started_at:
         return None
     return _OTHER_TURN
@@ -418,7 +343,7 @@ def _prompt_id(row: Mapping[str, Any]) -> str | None:
 
 
 def _is_before(response: Row, started_at: datetime | None) -> bool:
-    received = _time(response)
+    received = time_of(response)
     return started_at is not None and received is not None and received < started_at
 
 
@@ -436,7 +361,7 @@ def _asks(row: Mapping[str, Any]) -> bool:
         return False
     if row.get("rowSource") == "harness" or "interruptedMessageId" in row:
         return False
-    content = _message(row).get("content")
+    content = message_of(row).get("content")
     blocks = content if isinstance(content, list) else [{"text": content}]
     return not any(map(_is_machine_made, blocks))
 
@@ -453,50 +378,8 @@ def _is_machine_made(block: object) -> bool:
 
 
 def _measured(thread: _Thread, response: Row) -> UsedTokens | Gap:
-    """Return the usage of *response*, which decides even where it is missing or wrong.
-
-    Passing over it would show the size of the context before a response of unknown size.
-    """
-    if response.has_duplicate_keys():
-        return Gap(reason=MissingReason.SOURCE_MALFORMED, runtime_version=_version(response))
-    model = _model(thread, response)
-    usage = anthropic(_message(response.value).get("usage"))
-    if isinstance(usage, UsageFault):
-        return evolve(Gap.of_usage(usage), runtime_version=_version(response), model=model)
-    return UsedTokens(
-        usage=usage,
-        used_basis=UsedBasis.PROMPT,
-        model=model,
-        measured_at=_time(response),
-        runtime_version=_version(response),
-        identity=_identity(thread, response),
-    )
-
-
-def _identity(thread: _Thread, response: Row) -> tuple[str, ...]:
-    """Return what all block rows of *response* share, in every phase."""
-    named = text(_message(response.value), "id") or text(response.value, "uuid")
-    if named is None:
-        return ()
-    return (_session(response.value) or "", thread.agent_id or "", named)
-
-
-def _version(row: Row) -> str | None:
-    version = text(row.value, "version")
-    return None if release(version) is None else version
-
-
-def _model(thread: _Thread, response: Row) -> ModelRef | None:
-    """Return the model of *response*, with the long-context marker of the best evidence for it."""
-    message = _message(response.value)
-    model = model_ref(message.get("model"), message_id=message.get("id"))
-    if model is None:
-        return None
-    for requested in _requested_models(thread, response, model):
-        marked = model_ref(message.get("model"), requested=requested, message_id=message.get("id"))
-        if marked is not None and marked.long_context_marker is not None:
-            return marked
-    return model
+    """Return the usage of *response*, which decides even where it is missing or wrong."""
+    return measured(response, thread.agent_id, partial(_requested_models, thread, response))
 
 
 def _requested_models(thread: _Thread, response: Row, model: ModelRef) -> Iterator[object]:
@@ -506,9 +389,9 @@ def _requested_models(thread: _Thread, response: Row, model: ModelRef) -> Iterat
     response only if it is written after it, and only one entry for its model can be its own.
     """
     yield response.value.get("requestedModel")
-    attached = thread.newest(_names_model, b'"modelId"', before=response.offset)
+    attached = thread.newest(names_model, b'"modelId"', before=response.offset)
     if attached is not None:
-        yield _attached_model(attached)
+        yield attached_model(attached.value)
     ledger = thread.newest(_is_ledger, b'"cost-state"')
     if ledger is not None and ledger.offset > response.offset:
         entries = [
@@ -520,20 +403,6 @@ def _requested_models(thread: _Thread, response: Row, model: ModelRef) -> Iterat
             yield entries[0]
 
 
-def _names_model(row: Mapping[str, Any]) -> bool:
-    attachment = row.get("attachment")
-    return (
-        row.get("type") == "attachment"
-        and isinstance(attachment, dict)
-        and attachment.get("type") == "model"
-        and isinstance(attachment.get("identity"), dict)
-    )
-
-
-def _attached_model(row: Row) -> object:
-    return row.value["attachment"]["identity"].get("modelId")
-
-
 def _is_ledger(row: Mapping[str, Any]) -> bool:
     return row.get("type") == "cost-state" and isinstance(row.get("modelUsage"), dict)
 
@@ -541,6 +410,12 @@ def _is_ledger(row: Mapping[str, Any]) -> bool:
 def _recognise(row: Mapping[str, Any]) -> bool:
     """Tell a row of the conversation: Qwen Code's have the same tree, but no ``userType``."""
     return row.keys() >= _CONVERSATION_KEYS
+
+
+def _begin(scan: RowScan, query: Query) -> Player:
+    from .history import Conversation  # noqa: PLC0415 - who reads the end alone pays nothing
+
+    return Conversation(scan, query)
 
 
 TRANSCRIPT = TailSource(
@@ -554,4 +429,9 @@ TRANSCRIPT = TailSource(
     about="Claude Code's session file: the prompt of the last response the conversation stands on",
     extract=_extract,
     recognise=_recognise,
+    # Prompts and tools' results are not decoded: they are most of the bytes (§1.5).
+    history=History(
+        needles=(b'"assistant"', b'"compact_boundary"'),
+        begin=_begin,
+    ),
 )

@@ -29,21 +29,19 @@ from ...usage import TokenUsage, UsageFault, codex
 from .thread import Thread
 from .usage_info import Estimate, WindowExceeded, last_request, model_ref, stated_window
 
-__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "replay"]
+__all__ = ["Limit", "Replay", "Reported", "Turn", "Void", "is_bulk", "replay"]
 
 Limit: TypeAlias = int | MissingReason | None
 """A window in tokens, what a row lacks in its place, or None where no row of it was seen."""
 
-# The needle that is found soonest first. Text inside a row has its quotes escaped.
-_NEEDLES = (
-    b'"event_msg"',
-    b'_call"',
-    b'"token_usage_record"',
-    b'"turn_context"',
-    b'"compacted"',
-    b'"session_meta"',
-)
+# How Codex has begun its rows since 0.36: up to the type of the payload it is about 110 bytes.
+_BEGINNING = b'{"timestamp":"'
+_ENVELOPE = 160
+# Of completed items, only these two matter; the others hold what tools printed, half of all bytes.
+_ITEMS = (b'"AgentMessage"', b'"ContextCompaction"')
+
 _RECORD = "token_usage_record"
+_KEPT_TURNS = 64  # one runs at a time; a row names its own turn or the last one
 _CONTEXT_REPLACED = (MissingReason.COMPACTED, MissingReason.REWOUND)
 
 
@@ -165,6 +163,20 @@ class Replay:
     def __attrs_post_init__(self) -> None:
         self._is_inherited = self.thread.is_offspring
         self._knows_last_sums = self.is_whole and not self.thread.is_offspring
+
+    @classmethod
+    def from_the_first_row(cls, first: Row | None) -> Replay:
+        """Return the state before any row of a file that begins with the row *first*."""
+        return cls(Thread.begun_by(None if first is None else first.value), is_whole=True)
+
+    def forget_old_turns(self) -> None:
+        """Let go of turns that nothing can come back to, so that a long file costs no memory."""
+        if len(self.turns) <= _KEPT_TURNS:
+            return
+        shown = None if self.shows is None else self.shows.turn_id
+        for turn_id in [*self.turns][: -_KEPT_TURNS // 2]:
+            if turn_id != shown:
+                del self.turns[turn_id]
 
     def begin_within(self, turn_id: str | None) -> None:
         """Begin in the middle of a turn: the window has cut off its first row."""
@@ -316,7 +328,10 @@ class Replay:
     def _record_of(self, last: object) -> Reported | None:
         """Return the record that waits for its ``token_count``, if *last* is its usage."""
         record = self._unmatched
-        return record if record is not None and codex(last) == record.usage else None
+        if record is None:
+            return None
+        is_its = last == nested(record.row.value, "payload").get("usage")  # as it is written
+        return record if is_its or codex(last) == record.usage else None
 
     def _complete(self, record: Reported, limit: Limit, row: Row) -> None:
         """Give *record* the window of its ``token_count``, which wins over the turn's."""
@@ -483,7 +498,7 @@ _EVENTS: dict[str, _Step] = {
 
 def replay(tail: Tail) -> Replay:
     """Play all rows of the window, the oldest first."""
-    rows = [*tail.rows(*_NEEDLES)]
+    rows = [*tail.rows(unless=is_bulk)]
     rows.reverse()
     thread = _thread(tail, rows)
     played = Replay(thread, is_whole=not tail.truncated)
@@ -492,6 +507,22 @@ def replay(tail: Tail) -> Replay:
     for row in rows:
         played.play(row)
     return played
+
+
+def is_bulk(line: bytes) -> bool:
+    """Tell whether *line* has no part in the meter, by how it begins.
+
+    Most bytes of a rollout are messages, reasoning and what tools printed. Whatever begins in
+    another way may matter.
+    """
+    if not line.startswith(_BEGINNING):
+        return False
+    envelope = line[:_ENVELOPE]
+    if b'"type":"response_item"' in envelope:
+        return b'_call"' not in envelope
+    if b'"item_completed"' in envelope:
+        return not any(item in line for item in _ITEMS)
+    return b'"type":"world_state"' in envelope
 
 
 def _thread(tail: Tail, rows: list[Row]) -> Thread:

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from ...bounded.budget import KIB
 from ...bounded.fields import text
-from ...bounded.jsonl import Tail
+from ...bounded.jsonl import Row, Tail
+from ...bounded.scan import RowScan
 from ...capability.rows import Version, version_of
 from ...evidence import (
     Channel,
@@ -32,8 +34,8 @@ from ...evidence import (
     UsedTokens,
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
-from ...source import TailSource
-from .replay import Replay, Reported, Turn, Void, replay
+from ...source import History, Mark, Player, Shown, TailSource
+from .replay import Replay, Reported, Turn, Void, is_bulk, replay
 from .usage_info import DEFAULT_WINDOWS
 
 __all__ = ["ROLLOUT"]
@@ -46,6 +48,11 @@ _LAST_WITHOUT_TURN_IDS: Version = (0, 98)
 
 _LAST_WITHOUT_FALLBACK: Version = (0, 98)  # it stated null for a model that it did not know
 _FIRST_WITH_EFFECTIVE_WINDOW: Version = (0, 58)
+
+_MARKS = {
+    MissingReason.COMPACTED: Mark.COMPACTED,
+    MissingReason.REWOUND: Mark.REWOUND,
+}
 
 _ROW_KEYS = frozenset({"timestamp", "type", "payload"})
 _ROW_TYPES = frozenset({"session_meta", "turn_context", "event_msg", "response_item", "compacted"})
@@ -309,6 +316,42 @@ def _recognise(row: Mapping[str, Any]) -> bool:
     return is_row and text(row, "type") in _ROW_TYPES
 
 
+# -- the history ------------------------------------------------------------------------------
+
+
+@frozen
+class _Meter:
+    """Plays a rollout from its beginning (`ctxmeasure.source.Player`)."""
+
+    played: Replay
+    query: Query
+
+    def take(self, row: Row) -> Shown | None:
+        """Take the next row into account; return what the meter shows now if it has moved."""
+        before = self.played.shows
+        self.played.play(row)
+        self.played.forget_old_turns()
+        shows = self.played.shows
+        if shows is None or shows is before:
+            return None
+        if isinstance(shows, Reported):
+            return Shown(sample=shows.identity, evidence=partial(self._shown, shows))
+        return Shown(
+            sample=shows.reason,
+            evidence=partial(self._shown, shows),
+            mark=_MARKS.get(shows.reason),
+        )
+
+    def _shown(self, shows: Reported | Void) -> Evidence:
+        gap = _thread_gap(self.played, self.query)
+        evidence = gap or _shown(self.played, self.query, shows)
+        return evidence.fallback if isinstance(evidence, NeedMore) else evidence
+
+
+def _begin(scan: RowScan, query: Query) -> Player:
+    return _Meter(Replay.from_the_first_row(scan.first_row()), query)
+
+
 ROLLOUT = TailSource(
     origin=Origin(
         adapter="codex",
@@ -322,4 +365,5 @@ ROLLOUT = TailSource(
     recognise=_recognise,
     # The first row alone names the thread, its parent and the version. It is 9 to 24 KiB long.
     head=64 * KIB,
+    history=History(unless=is_bulk, begin=_begin, is_followed_to_the_end=True),
 )

@@ -9,6 +9,7 @@ where its own rows begin (``subagent_history_start_ordinal``) (formats/codex.md 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from string import hexdigits
 from typing import Any
 
@@ -17,6 +18,8 @@ from attrs import field, frozen
 from ...bounded.fields import is_count, nested, text
 
 __all__ = ["Thread"]
+
+_LONGEST_ID = 36
 
 
 @frozen(kw_only=True)
@@ -99,7 +102,12 @@ class Thread:
 
 def _made_at(native_id: str | None) -> int | None:
     """Return when a UUIDv7 was made, in milliseconds since 1970, or None for any other id."""
-    digits = (native_id or "").replace("-", "")
+    return _time_in(native_id) if native_id and len(native_id) <= _LONGEST_ID else None
+
+
+@lru_cache(maxsize=64)  # every row of a turn names it
+def _time_in(native_id: str) -> int | None:
+    digits = native_id.replace("-", "")
     if len(digits) != 32 or digits[12] != "7" or not set(digits) <= set(hexdigits):
         return None
     return int(digits[:12], 16)

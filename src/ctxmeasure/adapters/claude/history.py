@@ -1,0 +1,283 @@
+"""A Claude Code session file, played from its beginning: every response, and what voids one.
+
+Only responses and the boundaries of compactions are given to the player. What else can bear on a
+response lies between it and what the conversation stood on before, and is looked for there, in the
+raw bytes, only where it is needed: the row that names the model, where the response does not say
+what was asked for; the summary of a compaction without a boundary; and the response's ancestry,
+which tells whether the conversation went back to an earlier row. Every row in recordings of 1.0.17
+to 2.1.332 begins with its ``parentUuid``. Prompts and tools' results, most of the bytes, are not
+decoded: what only they show (a rewind that no response has followed) is left to the file's end,
+which `transcript` reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+from attrs import define
+
+from ...bounded.decode import decode_object
+from ...bounded.fields import nested, text
+from ...bounded.jsonl import Row
+from ...bounded.scan import RowScan
+from ...evidence import Gap, Query
+from ...observation import MissingReason
+from ...source import Mark, Shown
+from .conversation import (
+    Compaction,
+    attached_model,
+    compacted,
+    is_abreast,
+    is_boundary,
+    is_frame,
+    is_response,
+    is_summary,
+    measured,
+    message_of,
+    names_model,
+    session_of,
+)
+from .rows import model_ref
+
+__all__ = ["Conversation"]
+
+_PARENT = b'{"parentUuid":"'
+_LONGEST_ID = 64  # a UUID has 36 characters
+_PROMPT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_NEVER = Compaction(None, None)
+
+_Test: TypeAlias = Callable[[Mapping[str, Any]], bool]
+
+
+@define
+class _Session:
+    """What has been seen of one session: a file can hold several (1.0.x copied the resumed one's).
+
+    Attributes:
+        compaction: The newest one.
+        attached_model: What the newest row that names the model says.
+        searched_to: Up to where such a row was looked for.
+    """
+
+    compaction: Compaction = _NEVER
+    attached_model: object = None
+    searched_to: int = 0
+
+
+@define
+class _Standing:
+    """What the conversation stands on: a response, or a compaction (no sample).
+
+    Attributes:
+        sample: What the rows of the response share.
+        rows: Their ids; what hangs off one of them builds on it.
+        offset: Where its first row begins.
+    """
+
+    sample: object
+    rows: set[object]
+    offset: int
+
+
+class Conversation:
+    """Plays the main chain of a session file, or one sub-agent's; a `ctxmeasure.source.Player`."""
+
+    def __init__(self, scan: RowScan, query: Query) -> None:
+        self._scan = scan
+        self._agent_id = query.agent_id
+        self._asked_session_id = query.session_id
+        self._session_id = query.session_id
+        self._sessions = {query.session_id: _Session()}
+        self._standing: _Standing | None = None
+        self._requested: tuple[object, ...] = ()  # for the response that it stands on
+
+    def take(self, row: Row) -> Shown | None:
+        """Take the next row into account; return what the file shows now if that may be new."""
+        value = row.value
+        if not self._holds(value):
+            return None
+        if is_response(value):
+            return None if value.get("isMeta") else self._respond(row)
+        if is_boundary(value):
+            self._standing = _Standing(None, {value.get("uuid")}, row.offset)
+            self._session.compaction = Compaction(row, None)
+            return _shows_compaction(row)
+        return None
+
+    # -- whose row it is ----------------------------------------------------------------------
+
+    def _holds(self, row: Mapping[str, Any]) -> bool:
+        """Tell whether *row* is of the conversation, whose session is that of its newest row."""
+        if not is_abreast(row, self._agent_id):
+            return False
+        session_id = session_of(row)
+        if self._asked_session_id is not None:
+            return session_id == self._asked_session_id
+        if session_id is not None:
+            self._session_id = session_id
+        return True
+
+    @property
+    def _session(self) -> _Session:
+        return self._sessions.setdefault(self._session_id, _Session())
+
+    # -- a response ---------------------------------------------------------------------------
+
+    def _respond(self, row: Row) -> Shown:
+        sample = _sample(row)
+        standing = self._standing
+        if standing is not None and standing.sample == sample:
+            standing.rows.add(text(row.value, "uuid"))
+            return self._shown(row, sample, None)
+        session = self._session
+        boundary = session.compaction.boundary
+        if boundary is not None and session.compaction.voids(row):
+            return _shows_compaction(boundary)
+        mark = self._stand(row, sample)
+        self._requested = self._requested_models(row, session)
+        return self._shown(row, sample, mark)
+
+    def _shown(self, row: Row, sample: object, mark: Mark | None) -> Shown:
+        reason = _refusal(row.value)
+        if reason is not None:
+            return Shown(sample=reason, evidence=partial(Gap, reason=reason), mark=mark)
+        evidence = partial(measured, row, self._agent_id, self._requested)
+        return Shown(sample=sample, evidence=evidence, mark=mark)
+
+    def _requested_models(self, row: Row, session: _Session) -> tuple[object, ...]:
+        """Return what names the model as it was asked for, the strongest first (models.md §2.2).
+
+        The ledger that ends a session comes too late for any response but the last.
+        """
+        asked = row.value.get("requestedModel")
+        named = model_ref(message_of(row.value).get("model"), requested=asked)
+        if named is None or named.long_context_marker is not None:
+            return (asked,)
+        self._look_for_model(row, session)
+        return asked, session.attached_model
+
+    def _look_for_model(self, row: Row, session: _Session) -> None:
+        skipped = self._scan.between(session.searched_to, row.offset)
+        session.searched_to = row.offset
+        if skipped is None:  # it may have been named anew where nobody looked
+            session.attached_model = None
+            return
+        attachment = self._newest(skipped, b'"modelId"', names_model)
+        if attachment is not None:
+            session.attached_model = attached_model(attachment)
+
+    def _newest(self, held: bytes, needle: bytes, test: _Test) -> Mapping[str, Any] | None:
+        """Return the conversation's newest row in *held* that holds *needle* and passes *test*."""
+        hit = held.rfind(needle)
+        while hit >= 0:
+            start, stop = _line(held, hit)
+            row = decode_object(held[start:stop])
+            if row is not None and test(row) and self._is_of_session(row):
+                return row
+            hit = held.rfind(needle, 0, start)
+        return None
+
+    def _is_of_session(self, row: Mapping[str, Any]) -> bool:
+        is_named = session_of(row) in (None, self._session_id)
+        return is_named and is_abreast(row, self._agent_id)
+
+    # -- what it builds on --------------------------------------------------------------------
+
+    def _stand(self, row: Row, sample: object) -> Mark | None:
+        """Let the conversation stand on *row*; return the mark if it left what it stood on."""
+        before = self._standing
+        self._standing = _Standing(sample, {text(row.value, "uuid")}, row.offset)
+        held = None if before is None else self._scan.between(before.offset, row.offset)
+        if before is None or held is None or self._builds_on(before, row, held):
+            return None
+        # Up to 2.0.75 no boundary was seen: the summary is all there is of a compaction.
+        is_compacted = self._newest(held, b'"isCompactSummary"', is_summary) is not None
+        return Mark.COMPACTED if is_compacted else Mark.REWOUND
+
+    def _builds_on(self, standing: _Standing, row: Row, held: bytes) -> bool:
+        """Tell whether *row* descends from what the conversation stood on.
+
+        It does, as far as anyone can tell, if a row of its ancestry is nowhere to be found.
+        """
+        parent, end = row.value.get("parentUuid"), len(held)
+        while isinstance(parent, str) and parent not in standing.rows:
+            found = _found(held, parent, end)
+            if found is None:
+                return not self._is_older(parent, standing)
+            parent, end = found
+        return parent is not None
+
+    def _is_older(self, uuid: str, standing: _Standing) -> bool:
+        older = self._scan.between(self._scan.held_from, standing.offset)
+        return older is not None and _found(older, uuid, len(older)) is not None
+
+
+def _shows_compaction(boundary: Row) -> Shown:
+    return Shown(
+        sample=MissingReason.COMPACTED,
+        evidence=partial(compacted, boundary, None),
+        mark=Mark.COMPACTED,
+    )
+
+
+def _refusal(response: Mapping[str, Any]) -> MissingReason | None:
+    """Return why *response* is none of this conversation's, if it is not."""
+    if is_frame(response):
+        return MissingReason.SOURCE_MALFORMED
+    # The SDK's fork_session copies rows and dates the last one anew.
+    return MissingReason.CARRIED_OVER if "forkedFrom" in response else None
+
+
+def _sample(response: Row) -> object:
+    """Return what the block rows of one response share.
+
+    Their prompt is the same in all of them (21,031 of 21,031 responses, formats/claude.md §0.7),
+    and tells two responses apart that a gateway gave the same id.
+    """
+    message = message_of(response.value)
+    usage = nested(message, "usage")
+    named = text(message, "id") or response.offset
+    return (named, *(usage.get(count) for count in _PROMPT))
+
+
+# -- raw rows -------------------------------------------------------------------------------------
+
+
+def _line(held: bytes, hit: int) -> tuple[int, int]:
+    """Return where the line around *hit* begins and ends."""
+    stop = held.find(b"\n", hit)
+    return held.rfind(b"\n", 0, hit) + 1, stop if stop >= 0 else len(held)
+
+
+def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
+    """Return the parent of the row *uuid* in ``held[:end]``, and where that row begins."""
+    needle = f'"{uuid}"'.encode("utf-8", "replace")
+    hit = held.rfind(b'"uuid":' + needle, 0, end)
+    if hit >= 0:
+        start, stop = _line(held, hit)
+        parent = _stated_parent(held, start, stop)
+        if parent is not None:
+            return parent, start
+    hit = held.rfind(needle, 0, end)
+    while hit >= 0:  # spelled or nested in another way, or a first row
+        start, stop = _line(held, hit)
+        row = decode_object(held[start:stop])
+        if row is not None and row.get("uuid") == uuid:
+            return row.get("parentUuid"), start
+        hit = held.rfind(needle, 0, start)
+    return None
+
+
+def _stated_parent(held: bytes, start: int, stop: int) -> str | None:
+    """Return the parent of the row in ``held[start:stop]``, if it can be told without decoding it.
+
+    A first key is one of the row's own; so is the only ``uuid`` in a row that has one.
+    """
+    begin = start + len(_PARENT)
+    if not held.startswith(_PARENT, start) or held.count(b'"uuid":', begin, stop) != 1:
+        return None
+    parent, quote, _ = held[begin : min(begin + _LONGEST_ID, stop)].partition(b'"')
+    is_plain = quote and parent.isascii() and b"\\" not in parent
+    return parent.decode("ascii") if is_plain else None

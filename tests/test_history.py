@@ -1,0 +1,647 @@
+"""The verb of histories: every moment is what `observe` says of the file when it is cut there."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from claude_sessions import ABSENT, RECORDINGS, Recording, Writer, joined
+from codex_sessions import ROLLOUTS
+from codex_sessions import Writer as CodexWriter
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ctxmeasure as cm
+from ctxmeasure import Missing, MissingReason, Observation, Observed, Policy, history
+from ctxmeasure.bounded import scan as scans
+from ctxmeasure.history import Mark, Moment
+from ctxmeasure.measurement import TokenMeasurement
+
+AT = datetime(2026, 11, 29, 22, 0, tzinfo=UTC)
+"""After every recording."""
+
+WHOLE = cm.ReadBudget(initial=2**24, maximum=2**24)
+CLAUDE = "claude.transcript"
+CODEX = "codex.rollout"
+AGENT = "a54e51b23b1dadccb"
+
+
+def told(source: str, data: Any, **asked: Any) -> list[Moment]:
+    return list(history.scan(source, data, **{"at": AT, **asked}))
+
+
+def of(session: Writer | CodexWriter, **asked: Any) -> list[Moment]:
+    source = CLAUDE if isinstance(session, Writer) else CODEX
+    return told(source, session.content, **asked)
+
+
+def shown(observation: Observation) -> int | str:
+    """Return the used tokens, or the reason why there are none."""
+    if isinstance(observation, Missing):
+        return observation.reason.value
+    assert isinstance(observation.value, TokenMeasurement)
+    return observation.value.used_tokens
+
+
+def curve(moments: list[Moment]) -> list[int | str]:
+    return [shown(moment.observation) for moment in moments]
+
+
+def marks(moments: list[Moment]) -> list[set[str]]:
+    return [{mark.value for mark in moment.marks} for moment in moments]
+
+
+def costless(observation: Observation) -> Observation:
+    provenance = evolve(observation.provenance, stats=cm.ReadStats())
+    return evolve(observation, provenance=provenance)
+
+
+def observed(source: str, content: bytes, **asked: Any) -> Observation:
+    return costless(cm.observe(source, content, at=AT, budget=WHOLE, **asked))
+
+
+def assert_is_what_a_cut_file_shows(source: str, content: bytes, moments: list[Moment]) -> None:
+    for moment in moments:
+        cut = observed(source, content[: moment.offset])
+        assert costless(moment.observation) == cut
+    assert costless(moments[-1].observation) == observed(source, content)
+    offsets = [moment.offset for moment in moments]
+    assert offsets == sorted(set(offsets))
+
+
+# -- recordings -----------------------------------------------------------------------------------
+
+FILES = [(CLAUDE, recording.name, recording.content) for recording in RECORDINGS]
+FILES += [(CODEX, rollout.name, rollout.content) for rollout in ROLLOUTS]
+
+each_file = pytest.mark.parametrize(
+    ("source", "content"),
+    [(source, content) for source, _, content in FILES],
+    ids=[f"{source}-{name}" for source, name, _ in FILES],
+)
+
+
+@each_file
+def test_every_moment_is_what_observe_says_of_the_file_cut_there(
+    source: str, content: bytes
+) -> None:
+    assert_is_what_a_cut_file_shows(source, content, told(source, content))
+
+
+@each_file
+def test_no_state_of_the_file_is_left_out_once_it_has_shown_something(
+    source: str, content: bytes
+) -> None:
+    moments = curve(told(source, content))
+    at_each_row, offset = [], 0
+    for line in content.splitlines(keepends=True):
+        offset += len(line)
+        at_each_row.append(shown(observed(source, content[:offset])))
+    seen = [state for state, _ in groupby(at_each_row)]
+    first = seen.index(moments[0])
+    assert [state for state, _ in groupby(moments)] == seen[first:]
+    before = {"not_measured_yet", "session_not_found", "carried_over", "usage_not_reported"}
+    assert {*seen[:first]} <= before
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.name)
+def test_the_samples_are_what_the_server_reported(recording: Recording) -> None:
+    counts = [
+        call["used_tokens"]
+        for call in recording.truth["expected_after"]
+        if call["used_tokens"] is not None
+    ]
+    used = []
+    for moment in told(CLAUDE, recording.content):
+        match moment.observation:
+            case Observed(value=TokenMeasurement(used_tokens=tokens)):
+                used.append(tokens)
+            case Missing(partial=cm.Partial(used_tokens=int(tokens), estimated=False)):
+                used.append(tokens)
+    assert [count for count, _ in groupby(used)] == counts
+
+
+def test_a_switch_of_the_model_is_marked() -> None:
+    (rollout,) = (r for r in ROLLOUTS if "modelswitch" in r.name)
+    moments = told(CODEX, rollout.content)
+    assert marks(moments) == [
+        *([set()] * 3),
+        {"compacted"},
+        set(),
+        {"compacted", "model_switched"},
+        *([set()] * 3),
+    ]
+
+
+# -- Claude Code ----------------------------------------------------------------------------------
+
+
+def test_the_rows_of_one_response_are_one_moment_with_the_last_ones_time() -> None:
+    session = Writer()
+    session.prompt()
+    for _ in range(3):
+        session.response(1_000, message_id="msg_1")
+    session.tool_result()
+    (moment,) = of(session)
+    assert isinstance(moment.observation, Observed)
+    assert moment.observation.value.measured_at == session.now - timedelta(seconds=2)
+
+
+def test_responses_that_a_gateway_gave_one_id_are_moments_of_their_own() -> None:
+    session = Writer()
+    for used in (1_000, 2_000):
+        session.prompt()
+        session.response(used, message_id="msg")
+    assert curve(of(session)) == [1_000, 2_000]
+
+
+def test_responses_without_an_id_are_moments_of_their_own() -> None:
+    session = Writer()
+    for _ in range(2):
+        session.prompt()
+        session.response(1_000, message={"id": ABSENT})
+    assert curve(of(session)) == [1_000, 1_000]
+
+
+def test_a_compaction_is_a_moment_and_marked() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(100_000)
+    session.compaction(post=900)
+    session.prompt()
+    session.response(9_000)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert marks(moments) == [set(), {"compacted"}, set()]
+    (compacted,) = (m.observation for m in moments if isinstance(m.observation, Missing))
+    assert compacted.partial is not None
+    assert (compacted.partial.used_tokens, compacted.partial.estimated) == (900, True)
+
+
+def test_a_summary_without_a_boundary_is_marked_on_the_next_sample() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(100_000)
+    session.summary(parentUuid=None)
+    session.response(9_000)
+    moments = of(session)
+    assert curve(moments) == [100_000, 9_000]
+    assert marks(moments) == [set(), {"compacted"}]
+
+
+def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
+    session = Writer()
+    session.prompt()
+    kept = session.response(100_000)
+    then = session.rows[-1]["timestamp"]
+    session.compaction(kept=[kept])
+    session.response(100_000, uuid=kept, timestamp=then)
+    session.prompt()
+    session.response(9_000)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
+def test_a_rewind_is_marked_on_the_sample_that_does_not_build_on_the_one_before() -> None:
+    session = Writer()
+    session.prompt()
+    back = session.response(1_000)
+    session.prompt()
+    session.response(2_000)
+    session.leaf = back
+    session.prompt()
+    session.response(1_500)
+    session.prompt()
+    session.response(1_600)
+    moments = of(session)
+    assert curve(moments) == [1_000, 2_000, 1_500, 1_600]
+    assert marks(moments) == [set(), set(), {"rewound"}, set()]
+
+
+def test_a_rewind_to_the_very_beginning_is_marked() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000)
+    session.prompt(parentUuid=None)
+    session.response(500)
+    assert marks(of(session)) == [set(), {"rewound"}]
+
+
+def test_a_rewind_that_no_response_has_followed_is_the_last_moment() -> None:
+    session = Writer()
+    session.prompt()
+    back = session.response(1_000)
+    session.prompt()
+    session.response(2_000)
+    session.leaf = back
+    session.prompt()
+    moments = of(session)
+    assert curve(moments) == [1_000, 2_000, "rewound"]
+    assert marks(moments) == [set(), set(), {"rewound"}]
+    assert moments[-1].offset == len(session.content)
+
+
+@pytest.mark.parametrize("parent", ["lost", "two\nlines", 7, "\ud800"])
+def test_an_ancestry_that_nobody_can_follow_is_not_called_a_rewind(parent: object) -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000)
+    session.prompt(parentUuid=parent)
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set()]
+
+
+def test_an_ancestry_is_followed_however_its_rows_are_spelled() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000)
+    session.row("progress", data={"uuid": "another"})
+    session.rows[-1] = {"type": "progress", **session.rows[-1]}
+    session.prompt(note={"uuid": "another"})
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set()]
+    spaced = session.content.replace(b'":', b'": ').replace(b',"', b', "')
+    assert marks(told(CLAUDE, spaced)) == [set(), set()]
+
+
+def test_an_ancestry_that_leaves_the_held_bytes_is_not_called_a_rewind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scans, "_BLOCK", 512)
+    session = Writer()
+    session.prompt()
+    back = session.response(1_000)
+    for _ in range(20):
+        session.row("progress", text="x" * 400)
+    session.leaf = back
+    session.prompt()
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set()]
+    session.leaf = back
+    session.prompt()
+    session.response(3_000)
+    assert marks(of(session)) == [set(), set(), set()]
+
+
+def test_asides_are_no_moments() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000)
+    session.response(7_000, isSidechain=True)
+    session.response(8_000, agentId=AGENT)
+    session.response(9_000, isMeta=True)
+    session.error()
+    session.loose({"type": "api-request-blob", "message": {"role": "assistant"}})
+    session.row("system", subtype="note", mentions="compact_boundary")
+    assert curve(of(session)) == [1_000, "rewound"]  # only for the row that is meta, as observed
+    assert observed(CLAUDE, session.content) == costless(of(session)[-1].observation)
+    assert curve(of(session, agent_id=AGENT)) == [8_000]
+
+
+def test_a_file_of_two_sessions_is_told_as_it_came_or_one_session_alone() -> None:
+    old, new = Writer(session_id="old"), Writer(session_id="new")
+    old.prompt()
+    old.response(1_000)
+    new.prompt()
+    new.response(2_000)
+    content = old.content + new.content
+    assert curve(told(CLAUDE, content)) == [1_000, 2_000]
+    assert curve(told(CLAUDE, content, session_id="old")) == [1_000]
+    assert curve(told(CLAUDE, content, session_id="none")) == ["session_mismatch"]
+
+
+def test_a_forks_copied_response_is_carried_over() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000, forkedFrom={"sessionId": "parent"})
+    assert curve(of(session)) == ["carried_over"]
+
+
+def test_frames_of_a_live_stream_are_malformed() -> None:
+    session = Writer()
+    session.response(1_000, parent_tool_use_id=None, parentUuid=ABSENT)
+    assert curve(of(session)) == ["source_malformed"]
+
+
+def windows(moments: list[Moment]) -> list[int]:
+    return [
+        moment.observation.value.limit_tokens
+        for moment in moments
+        if isinstance(moment.observation, Observed)
+        and isinstance(moment.observation.value, TokenMeasurement)
+    ]
+
+
+def test_the_window_is_that_of_the_model_as_it_was_named_by_then() -> None:
+    session = Writer()
+    model = {"model": "claude-sonnet-4-6"}
+    for asked in ("claude-sonnet-4-6", "claude-sonnet-4-6[1m]", None):
+        session.attachment("other", modelId="claude-sonnet-4-6[1m]")
+        others = {"type": "model", "identity": {"modelId": "claude-opus-4-6"}}
+        session.row("attachment", attachment=others, sessionId="other")
+        if asked is not None:
+            session.attachment("model", identity={"modelId": asked})
+        session.prompt()
+        session.response(1_000, message=model)
+    moments = of(session)
+    assert windows(moments) == [200_000, 1_000_000, 1_000_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scans, "_BLOCK", 512)
+    session = Writer()
+    model = {"model": "claude-sonnet-4-6"}
+    session.attachment("model", identity={"modelId": "claude-sonnet-4-6[1m]"})
+    session.response(1_000, message=model)
+    for _ in range(20):
+        session.row("progress", text="x" * 400)
+    session.response(2_000, message=model)
+    first, second = of(session)[:2]
+    assert windows([first]) == [1_000_000]
+    assert windows([second]) != [1_000_000] or second.offset == len(session.content)
+
+
+def test_the_ledger_at_the_end_tells_the_last_samples_window() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000, message={"model": "claude-sonnet-4-6"})
+    session.loose(
+        {
+            "type": "cost-state",
+            "sessionId": session.session_id,
+            "modelUsage": {"claude-sonnet-4-6[1m]": {}},
+        }
+    )
+    (moment,) = of(session)
+    assert windows([moment]) == [1_000_000]
+    assert moment.offset == len(session.content)
+
+
+def test_an_end_that_only_a_larger_window_could_tell_leaves_the_last_sample() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(1_000)
+    for _ in range(5):
+        session.row("progress", text="x" * 100_000)
+    assert curve(of(session)) == [1_000]
+
+
+# -- stories --------------------------------------------------------------------------------------
+
+STEPS = ["prompt", "respond", "tool", "compact", "rewind", "attach", "aside", "name_model"]
+
+
+def written(steps: list[tuple[str, int]]) -> Writer:
+    session = Writer()
+    leaves: list[str | None] = [None]
+    for name, number in steps:
+        tokens = 1_000 + len(session.rows)
+        match name:
+            case "prompt":
+                session.prompt("x" * number)
+            case "respond":
+                for _ in range(1 + number % 3):
+                    session.response(tokens, message_id=f"msg_{tokens}")
+            case "tool":
+                session.tool_result()
+            case "compact":
+                session.compaction(post=number)
+            case "rewind":
+                session.leaf = leaves[number % len(leaves)]
+            case "attach":
+                session.row(("attachment", "progress", "system")[number % 3], text="x" * number)
+            case "aside":
+                session.loose({**session.rows[-1], "isSidechain": True} if session.rows else {})
+            case _:
+                named = ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5")[number % 2]
+                session.attachment("model", identity={"modelId": named})
+        leaves.append(session.leaf)
+    return session
+
+
+@given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 40)), max_size=16))
+def test_a_history_has_every_sample_and_nothing_that_a_cut_file_does_not_show(
+    steps: list[tuple[str, int]],
+) -> None:
+    content = written(steps).content
+    moments = told(CLAUDE, content)
+    for moment in moments:
+        assert costless(moment.observation) == observed(CLAUDE, content[: moment.offset])
+    samples, offset = [], 0
+    for line in content.splitlines(keepends=True):
+        offset += len(line)
+        if b'"type":"assistant"' in line and b'"isSidechain":false' in line:
+            state = shown(observed(CLAUDE, content[:offset]))
+            if isinstance(state, int):
+                samples.append(state)
+    used = [state for state in curve(moments) if isinstance(state, int)]
+    assert used == [state for state, _ in groupby(samples)]
+
+
+# -- Codex ----------------------------------------------------------------------------------------
+
+
+def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
+    session = CodexWriter()
+    session.begin()
+    used = [10_000 + 10 * number for number in range(150)]
+    for tokens in used:
+        session.start()
+        session.respond(tokens)
+        session.end()
+    for _ in range(150):  # turns that show nothing
+        session.start()
+        session.end()
+    moments = of(session)
+    assert curve(moments) == used
+    assert costless(moments[-1].observation) == observed(CODEX, session.content)
+
+
+def test_a_rollout_of_another_thread_is_a_mismatch() -> None:
+    session = CodexWriter()
+    session.begin()
+    session.start()
+    session.respond(10_000)
+    assert curve(of(session, session_id="another")) == ["session_mismatch"]
+    assert curve(of(session, session_id=session.thread_id)) == [10_000]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b'{"type":"event_msg"}\n'])
+@pytest.mark.parametrize("source", [CLAUDE, CODEX])
+def test_a_file_that_shows_nothing_is_told_as_observe_tells_it(source: str, content: bytes) -> None:
+    (moment,) = told(source, content)
+    assert costless(moment.observation) == observed(source, content)
+
+
+# -- the verb -------------------------------------------------------------------------------------
+
+
+def small() -> Writer:
+    session = Writer()
+    session.prompt()
+    session.response(1_000)
+    session.prompt()
+    session.response(2_000)
+    return session
+
+
+def test_a_file_that_cannot_be_read_is_one_moment(tmp_path: Path) -> None:
+    (moment,) = told(CLAUDE, tmp_path / "none.jsonl")
+    assert shown(moment.observation) == "source_absent"
+    assert moment.offset == 0
+
+
+class Shrinking:
+    """A file that its writer cuts off after the first block."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.position = 0
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self.position = offset + (len(self.content) if whence else 0)
+        return self.position
+
+    def read(self, count: int) -> bytes:
+        return self.content[:512][self.position : self.position + count]
+
+
+def test_a_file_that_is_cut_off_meanwhile_ends_with_the_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scans, "_BLOCK", 512)
+    content = small().content
+    file: Any = Shrinking(content)
+    assert curve(told(CLAUDE, file)) == ["source_busy"]
+    file = Shrinking(content)
+    file.content = content[:20] + b"\n" + content
+    monkeypatch.setattr(scans, "_BLOCK", 511)
+    assert curve(told(CLAUDE, file))[-1] == "source_busy"
+
+
+def test_samples_before_a_fault_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scans, "_BLOCK", 512)
+    session = Writer()
+    session.response(1_000, message={"content": []}, version=ABSENT)
+    one_row = session.content
+    assert len(one_row) < 512
+    file: Any = Shrinking(one_row + b"\n" * 600)
+    assert curve(told(CLAUDE, file)) == [1_000, "source_busy"]
+
+
+def test_what_a_sample_is_too_old_for_does_not_matter_to_a_history() -> None:
+    moments = of(small(), policy=Policy(max_age=timedelta(0)))
+    assert curve(moments) == [1_000, 2_000]
+
+
+def test_the_question_is_asked_now_unless_it_says_when() -> None:
+    assert curve(list(history.scan(CLAUDE, small().content))) != []
+    early = of(small(), at=datetime(2020, 1, 1, tzinfo=UTC))
+    assert curve(early) == ["sample_from_future"] * 2
+
+
+def test_a_declared_limit_and_model_count() -> None:
+    assert windows(of(small(), limit_tokens=12_345)) == [12_345] * 2
+    assert curve(of(small(), model="claude-sonnet-4-5")) == [1_000, 2_000]
+
+
+@pytest.mark.parametrize(
+    ("source", "asked", "wrong"),
+    [
+        (7, {}, TypeError),
+        ("claude.stream", {}, TypeError),
+        ("no.such", {}, ValueError),
+        (CLAUDE, {"policy": {}}, TypeError),
+        (CLAUDE, {"at": datetime(2026, 1, 1)}, ValueError),  # noqa: DTZ001 - on purpose
+        (CLAUDE, {"session_id": ""}, ValueError),
+        (CLAUDE, {"limit_tokens": 0}, ValueError),
+    ],
+)
+def test_a_wrong_argument_raises_at_once(
+    source: Any, asked: dict[str, Any], wrong: type[Exception]
+) -> None:
+    with pytest.raises(wrong):
+        history.scan(source, b"", **asked)
+    with pytest.raises(wrong):
+        history.scan_many(source, [], **asked)
+
+
+def test_what_cannot_be_read_from_raises_at_once() -> None:
+    with pytest.raises(TypeError, match="data: "):
+        history.scan(CLAUDE, 7)  # type: ignore[arg-type] # on purpose
+
+
+def test_a_source_without_a_history_says_so() -> None:
+    bare = evolve(cm.claude.TRANSCRIPT, history=None)
+    with pytest.raises(ValueError, match=r"source: .* no history"):
+        history.scan(bare, b"")
+
+
+def test_a_history_is_told_in_constant_memory(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    session = small()
+    filler = joined([{"type": "progress", "text": "x" * 10_000}]) * 100
+    with path.open("wb") as file:
+        for _ in range(30):  # 30 MB
+            file.write(filler + session.content)
+    gc.collect()
+    tracemalloc.start()
+    moments: Iterator[Moment] = history.scan(CLAUDE, path, at=AT)
+    assert sum(1 for _ in moments) == 60
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 * 2**20
+
+
+def test_the_cost_is_what_was_read_and_decoded_by_then() -> None:
+    session = small()
+    last = of(session)[-1]
+    stats = last.observation.provenance.stats
+    assert (stats.bytes_read, stats.rows_decoded, stats.rows_skipped) == (
+        len(session.content),
+        2,
+        0,
+    )
+
+
+# -- several files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("processes", [1, 2, None])
+def test_several_files_are_told_in_their_order(tmp_path: Path, processes: int | None) -> None:
+    session = small()
+    paths = []
+    for number in range(3):
+        session.prompt()
+        session.response(3_000 + number)
+        paths.append(tmp_path / f"{number}.jsonl")
+        paths[-1].write_bytes(session.content)
+    paths.insert(1, tmp_path / "none.jsonl")
+    policy = Policy(assume_limits={"claude": 100})
+    many = history.scan_many(CLAUDE, paths, processes=processes, at=AT, policy=policy)
+    assert [curve(list(moments))[-1] for moments in many] == [
+        3_000,
+        "source_absent",
+        3_001,
+        3_002,
+    ]
+
+
+@pytest.mark.parametrize(("processes", "wrong"), [(0, ValueError), ("2", TypeError)])
+def test_a_wrong_number_of_processes_raises(processes: Any, wrong: type[Exception]) -> None:
+    with pytest.raises(wrong, match="processes: "):
+        history.scan_many(CLAUDE, [], processes=processes)
+
+
+def test_marks_have_the_names_of_what_happened() -> None:
+    assert [mark.value for mark in Mark] == ["compacted", "rewound", "model_switched"]
+    assert MissingReason.COMPACTED.value == Mark.COMPACTED.value

@@ -8,10 +8,9 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from command_line import COMMAND, run, run_process
+from command_line import COMMAND, COMMANDS, run, run_process
 
 from ctxmeasure.cli import main
-from ctxmeasure.cli.commands import ctxmeasure
 
 
 def test_the_entry_point_runs_the_command_line_of_the_process(
@@ -90,7 +89,15 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize("command", ctxmeasure.commands)
+def test_a_command_does_not_import_what_another_one_needs() -> None:
+    arguments = "import sys; sys.argv = ['ctxmeasure', 'sources']; from ctxmeasure.cli import main"
+    loaded = {name for name in loaded_by(f"{arguments}; main()") if "ctxmeasure.cli." in name}
+    others = {f"ctxmeasure.cli.{name}" for name in COMMANDS if name != "sources"}
+    assert loaded & others == set()
+    assert "ctxmeasure.cli.sources" in loaded
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")
@@ -100,7 +107,7 @@ def test_every_command_teaches_with_an_example(command: str) -> None:
 
 
 def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
-    for command in ([], *([name] for name in ctxmeasure.commands)):
+    for command in ([], *([name] for name in COMMANDS)):
         *_, examples = run(*command, "--help").stdout.partition("Examples:\n")
         assert all("ctxmeasure" in line for line in examples.splitlines())
 

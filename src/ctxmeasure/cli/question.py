@@ -16,7 +16,7 @@ from ..source import Source, StoreSource
 from . import standard_input
 from .quiet import AUTO
 
-__all__ = ["answer"]
+__all__ = ["answer", "identified", "unread"]
 
 
 def answer(
@@ -42,9 +42,9 @@ def answer(
         click.UsageError: The source cannot be told, or standard input cannot be what it reads.
     """
     data = _standard_input(source, max_bytes) if file == "-" else file
-    found = _identified(data) if isinstance(source, str) else source
+    found = identified(data) if isinstance(source, str) else source
     if isinstance(found, ReadFault):
-        return _unread(found)
+        return unread(found)
     budget = None if max_bytes is None else ReadBudget(maximum=max_bytes)
     return observe(found, data, at=at, policy=policy, budget=budget, **question)
 
@@ -55,7 +55,12 @@ def _standard_input(source: Source | str, max_bytes: int | None) -> BinaryIO:
     return standard_input.as_file(max_bytes)
 
 
-def _identified(data: str | BinaryIO) -> Source | ReadFault:
+def identified(data: str | BinaryIO) -> Source | ReadFault:
+    """Return the source that wrote *data*, or why it cannot be read.
+
+    Raises:
+        click.UsageError: The source cannot be told.
+    """
     found = identify(data)
     if found is None:
         raise click.UsageError(
@@ -65,7 +70,7 @@ def _identified(data: str | BinaryIO) -> Source | ReadFault:
     return found
 
 
-def _unread(fault: ReadFault) -> Missing:
+def unread(fault: ReadFault) -> Missing:
     """Return the missing state of a file that could not be read to tell its source."""
     return Missing(
         reason=MissingReason(fault.value), provenance=Provenance(adapter=AUTO, source=AUTO)

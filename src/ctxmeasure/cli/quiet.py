@@ -62,8 +62,9 @@ class QuietGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is named first."""
-        if args[0] not in self.commands and not ctx.resilient_parsing:
-            ctx.fail(f"Unknown command. Commands: {', '.join(self.commands)}.")
+        known = self.list_commands(ctx)
+        if args[0] not in known and not ctx.resilient_parsing:
+            ctx.fail(f"Unknown command. Commands: {', '.join(known)}.")
         return super().resolve_command(ctx, args)
 
 

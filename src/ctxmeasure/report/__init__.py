@@ -10,5 +10,6 @@ from __future__ import annotations
 from .curve import Curve, Kind, Point, Span, Unit
 from .page import page
 from .plot import plotted
+from .sentences import sentences
 
-__all__ = ["Curve", "Kind", "Point", "Span", "Unit", "page", "plotted"]
+__all__ = ["Curve", "Kind", "Point", "Span", "Unit", "page", "plotted", "sentences"]

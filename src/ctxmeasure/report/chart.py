@@ -10,55 +10,45 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from html import escape
 from itertools import groupby
-from math import ceil, log10
+from math import ceil, floor, log10
 
 from ..figures import short
 from ..history import Mark
 from .columns import Column, columns, runs, top
 from .curve import Curve, Kind, Unit
+from .sentences import count_of
 
-__all__ = ["COLUMNS", "HEIGHT", "LEFT", "WIDTH", "chart", "said"]
+__all__ = ["COLUMNS", "HEIGHT", "LEFT", "WIDTH", "chart"]
 
-WIDTH, HEIGHT = 1000, 340
+WIDTH, HEIGHT = 1000, 354
 LEFT, RIGHT = 56, 988
-_ABOVE, _BELOW = 34, 266
-_LANE_AT, _LANE_HEIGHT = 274, 9
-_NUMBERS_AT, _TIMES_AT = 302, 320
+_ABOVE, _BELOW = 48, 280
+_LANE_AT, _LANE_HEIGHT = 288, 9
+_NUMBERS_AT, _TIMES_AT = 316, 334
 
 COLUMNS = RIGHT - LEFT
 """How many columns a chart has at most: one per unit of its width."""
 
 _TICKS = 6
+_MARK_AT, _MARK_STEP = 44, 14  # marks of one column stand on top of each other
 _SHAPES = {
-    Mark.COMPACTED: "M{x} 30l-6 -10h12z",
-    Mark.REWOUND: "M{x} 30l-6 -5l6 -5l6 5z",
-    Mark.MODEL_SWITCHED: "M{left} 20h10v10h-10z",
+    Mark.COMPACTED: "M{x} {y}l-6 -10h12z",
+    Mark.REWOUND: "M{x} {y}l-6 -5l6 -5l6 5z",
+    Mark.MODEL_SWITCHED: "M{x} {y}h-5v-10h10v10z",
 }
-_HAPPENED = {
-    Mark.COMPACTED: "compaction",
-    Mark.REWOUND: "rewind",
-    Mark.MODEL_SWITCHED: "model switch",
-}
-
-
-def said(mark: Mark, count: int = 1) -> str:
-    """Return what has happened in words: ``1 compaction``, ``2 model switches``."""
-    word = _HAPPENED[mark]
-    plural = "es" if word.endswith("ch") else "s"
-    return f"{count:,} {word}{'' if count == 1 else plural}"
 
 
 def chart(curve: Curve, *, summary: str) -> str:
     """Return the drawing of *curve*; *summary* is what it says to those who cannot see it."""
     unit = curve.unit
     parts = columns(curve.points, COLUMNS, unit)
-    scale = _Scale(len(parts), _rounded(top(parts), unit))
+    scale = _Scale(len(parts), top(parts))
     inner = [
         f'<title id="chart-title">{escape(_title(unit))}</title>',
         f'<desc id="chart-summary">{escape(summary)}</desc>',
         _HATCHING,
-        *_grid(scale, unit),
         *_gaps(parts, scale),
+        *_grid(parts, scale, unit),
         *_areas(parts, scale),
         *_limits(parts, scale),
         *_lane(parts, scale),
@@ -80,7 +70,8 @@ def _title(unit: Unit) -> str:
 
 _HATCHING = (
     '<defs><pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" '
-    'patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="6"/></pattern></defs>'
+    'patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="6"/></pattern>'
+    "</defs>"
 )
 
 
@@ -116,29 +107,31 @@ def _short(length: float) -> str:
 # -- axes -----------------------------------------------------------------------------------------
 
 
-def _rounded(highest: float, unit: Unit) -> float:
-    """Return a round number that is not below *highest*, a little above a limit."""
-    if unit is Unit.PERCENT:
-        return max(100.0, ceil(highest / 25) * 25)
-    step = 10 ** int(log10(highest)) / 4
-    return ceil(highest / step) * step
+def _step(highest: float) -> float:
+    """Return the distance between lines of the grid: a round number, four to seven times in it."""
+    power = 10 ** floor(log10(highest / 4))
+    return max(power * factor for factor in (1, 2, 2.5, 5) if power * factor <= highest / 4)
 
 
-def _grid(scale: _Scale, unit: Unit) -> Iterator[str]:
+def _grid(parts: Sequence[Column], scale: _Scale, unit: Unit) -> Iterator[str]:
+    if all(part.high is None for part in parts):
+        yield (
+            f'<text class="nothing" x="{(LEFT + RIGHT) / 2:g}" y="{(_ABOVE + _BELOW) / 2:g}" '
+            'text-anchor="middle">Nothing was measured.</text>'
+        )
+        return
     spelled: Callable[[int], str] = short if unit is Unit.TOKENS else "{}%".format
-    for quarter in range(5):
-        height = scale.whole * quarter / 4
-        y = scale.y(height)
+    step = _step(scale.whole)
+    for number in range(int(scale.whole / step) + 1):
+        y = scale.y(number * step)
         yield f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{y}" y2="{y}"/>'
-        text = spelled(round(height))
+        text = spelled(round(number * step))
         yield f'<text class="tick" x="{LEFT - 8}" y="{y}" text-anchor="end" dy="4">{text}</text>'
 
 
 def _numbers(curve: Curve, parts: Sequence[Column], scale: _Scale) -> Iterator[str]:
     """Yield numbers of responses below the curve, and the times where they are known."""
-    shown = min(_TICKS, len(parts))
-    for tick in range(shown):
-        number = tick * len(parts) // shown
+    for number in range(0, len(parts), ceil(len(parts) / _TICKS)):
         first = parts[number].first
         x = scale.x(number)
         yield f'<text class="tick" x="{x}" y="{_NUMBERS_AT}">{first:,}</text>'
@@ -214,15 +207,17 @@ def _lane(parts: Sequence[Column], scale: _Scale) -> Iterator[str]:
 
 def _marks(parts: Sequence[Column], scale: _Scale) -> Iterator[str]:
     for number, part in enumerate(parts):
+        base = _MARK_AT
         for mark in Mark:
             count = part.marks[mark]
             if not count:
                 continue
             x = scale.x(number)
-            shape = _SHAPES[mark].format(x=x, left=_short(float(x) - 5))
+            shape = _SHAPES[mark].format(x=x, y=base)
             where = f"at {part.first:,}" if part.first == part.last else f"from {part.first:,} on"
             yield (
                 f'<g class="mark {mark.value}" data-number="{part.first}" data-x="{x}">'
-                f"<title>{said(mark, count)} {where}</title>"
-                f'<path class="stem" d="M{x} 30V{_BELOW}"/><path d="{shape}"/></g>'
+                f"<title>{count_of(mark, count)} {where}</title>"
+                f'<path class="stem" d="M{x} {base}V{_BELOW}"/><path d="{shape}"/></g>'
             )
+            base -= _MARK_STEP

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from attrs import frozen
 
@@ -44,7 +44,7 @@ class Column:
 
 
 def columns(points: Sequence[Point], width: int, unit: Unit) -> list[Column]:
-    """Return *points* in at most *width* columns.
+    """Return *points*, at least one, in at most *width* columns.
 
     Raises:
         ValueError: *width* is below 1.
@@ -53,11 +53,8 @@ def columns(points: Sequence[Point], width: int, unit: Unit) -> list[Column]:
         raise ValueError("width: expected at least 1")
     count = len(points)
     shown = min(count, width)
-    edges = [number * count // shown for number in range(shown + 1)] if shown else []
-    return [
-        _column(points[start:stop], start + 1, unit)
-        for start, stop in zip(edges, edges[1:], strict=False)
-    ]
+    edges = [number * count // shown for number in range(shown + 1)]
+    return [_column(points[start:stop], start + 1, unit) for start, stop in pairwise(edges)]
 
 
 def _column(points: Sequence[Point], first: int, unit: Unit) -> Column:

@@ -180,9 +180,7 @@ class Curve:
         if last is None:
             raise ValueError("moments: expected at least one")
         source = plain(last.provenance.source)
-        return cls(
-            source=source, points=tuple(points), last=last, peak=peak, peak_number=number
-        )
+        return cls(source=source, points=tuple(points), last=last, peak=peak, peak_number=number)
 
     @property
     def unit(self) -> Unit:

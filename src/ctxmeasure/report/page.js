@@ -106,14 +106,18 @@
       grades[index], models[index], happened(index),
     ].filter(Boolean).join(", ");
   };
+  const read = () => {
+    const moment = Number(range.value);
+    element("reading").textContent = told(moment);
+    range.setAttribute("aria-valuetext", told(moment));
+  };
   const point = () => {
     const moment = Number(range.value);
     const x = left + ((moment - 0.5) * (right - left)) / count;
     pointer.setAttribute("x1", x);
     pointer.setAttribute("x2", x);
     pointer.classList.add("shown");
-    element("reading").textContent = told(moment);
-    range.setAttribute("aria-valuetext", told(moment));
+    read();
   };
   range.addEventListener("input", point);
   chart.addEventListener("pointermove", (event) => {
@@ -138,6 +142,6 @@
   });
 
   turn(pages() - 1);
-  point();
+  read();
   document.documentElement.dataset.ready = "yes";
 })();

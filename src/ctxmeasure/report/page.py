@@ -20,10 +20,9 @@ from string import Template
 from typing import Any
 
 from ..history import Mark
-from ..observation import Observation
-from ..render import grade, summary
-from .chart import chart, said
+from .chart import chart
 from .curve import Curve, Kind, Point, Unit
+from .sentences import headline, line, moment, numbers, word
 
 __all__ = ["MOST_ROWS", "page"]
 
@@ -48,13 +47,13 @@ def page(curve: Curve, *, at: datetime) -> str:
         at: When the page is made (UTC).
     """
     style, script = _resource("page.css"), _resource("page.js")
-    told = _told(curve)
+    told = headline(curve)
     return Template(_resource("page.html")).substitute(
         policy=_policy(style, script),
         style=style,
         script=script,
         source=escape(curve.source),
-        made=_moment(at),
+        made=moment(at),
         lead=escape(told),
         sums=_sums(curve),
         chart=chart(curve, summary=told),
@@ -91,48 +90,20 @@ def _digest(text: str) -> str:
 # -- sentences and sums ---------------------------------------------------------------------------
 
 
-def _told(curve: Curve) -> str:
-    """Return in sentences what the curve shows."""
-    count = len(curve.points)
-    sentences = [f"{count:,} {'moment' if count == 1 else 'moments'} of the session."]
-    if curve.peak is not None:
-        sentences.append(f"At its end: {_line(curve.last)}.")
-        sentences.append(f"The fullest: {_line(curve.peak)}, at {curve.peak_number:,}.")
-    else:
-        sentences.append(f"Nothing was measured: {_line(curve.last)}.")
-    happened = [said(mark, number) for mark in Mark if (number := curve.count(mark))]
-    if happened:
-        sentences.append(f"There were {', '.join(happened)}.")
-    return " ".join(sentences)
-
-
-def _line(observation: Observation) -> str:
-    told = summary(observation).removeprefix("Context: ")
-    graded = grade(observation)
-    return f"{told} ({graded})" if told else graded
-
-
 def _sums(curve: Curve) -> str:
     period = curve.period
-    sums = [("At the end", _line(curve.last))]
+    sums = [("At the end", line(curve.last))]
     if curve.peak is not None:
-        sums.append(("Fullest", f"{_line(curve.peak)}, at {curve.peak_number:,}"))
+        sums.append(("Fullest", f"{line(curve.peak)}, at moment {curve.peak_number:,}"))
     if period is not None:
-        sums.append(("From", f"{_moment(period[0])}"))
-        sums.append(("To", f"{_moment(period[1])}"))
-    sums += [(_capital(said(mark, curve.count(mark))), curve.count(mark)) for mark in Mark]
+        sums.append(("From", moment(period[0])))
+        sums.append(("To", moment(period[1])))
+    sums += [(word(mark, 0).capitalize(), f"{curve.count(mark):,}") for mark in Mark]
     without = sum(point.reason is not None for point in curve.points)
     sums.append(("Without a measurement", f"{without:,} of {len(curve.points):,}"))
-    return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(str(sum_))}</dd></div>" for name, sum_ in sums)
-
-
-def _capital(counted: str) -> str:
-    """Return the thing that is counted, without the count, as a heading."""
-    return counted.partition(" ")[2].capitalize()
-
-
-def _moment(at: datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(told)}</dd></div>" for name, told in sums
+    )
 
 
 # -- legend and spans -----------------------------------------------------------------------------
@@ -141,7 +112,9 @@ def _moment(at: datetime | None) -> str:
 def _legend(curve: Curve) -> str:
     marked = {mark for point in curve.points for mark in point.marks}
     kinds = {point.kind for point in curve.points}
-    entries = [(f"key-mark {mark.value}", said(mark).partition(" ")[2]) for mark in Mark if mark in marked]
+    entries = [(f"key-mark {mark.value}", word(mark)) for mark in Mark if mark in marked]
+    if any(point.limit(curve.unit) is not None for point in curve.points):
+        entries.append(("key-limit", "limit"))
     entries += [(f"key-lane {kind.value}", _KINDS[kind]) for kind in Kind if kind in kinds]
     return "".join(f'<li><span class="{name}"></span>{text}</li>' for name, text in entries)
 
@@ -152,8 +125,8 @@ def _spans(curve: Curve) -> str:
     if not spans:
         return '<tr><td colspan="4">Every moment was measured.</td></tr>'
     rows = [
-        f"<tr><td>{_numbers(span.first, span.last)}</td><td>{_moment(span.began_at)}</td>"
-        f"<th scope=\"row\"><code>{span.reason.value}</code></th>"
+        f"<tr><td>{numbers(span.first, span.last)}</td><td>{moment(span.began_at)}</td>"
+        f'<th scope="row"><code>{span.reason.value}</code></th>'
         f"<td>{escape(str(span.reason.__doc__))}</td></tr>"
         for span in spans[-_MOST_SPANS:]
     ]
@@ -161,10 +134,6 @@ def _spans(curve: Curve) -> str:
         older = len(spans) - _MOST_SPANS
         rows.insert(0, f'<tr><td colspan="4">{older:,} older ones are not listed.</td></tr>')
     return "".join(rows)
-
-
-def _numbers(first: int, last: int) -> str:
-    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
 # -- the rows of the table ------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from ..figures import short
 from ..history import Mark
 from .columns import Column, columns, top
 from .curve import Curve, Kind, Unit
+from .sentences import count_of
 
 __all__ = ["NARROWEST", "Part", "Row", "plotted"]
 
@@ -134,9 +135,7 @@ def _percent(value: int) -> str:
     return f"{value}%"
 
 
-def _curve(
-    parts: Sequence[Column], each: int, height: int, ink: _Ink
-) -> Iterator[tuple[int, str]]:
+def _curve(parts: Sequence[Column], each: int, height: int, ink: _Ink) -> Iterator[tuple[int, str]]:
     whole = top(parts)
     for number in range(height - 1, -1, -1):
         cells = (_cell(part, number, height / whole, height, ink) for part in parts)
@@ -165,11 +164,21 @@ def _beneath(curve: Curve, parts: Sequence[Column], each: int, blank: str) -> It
     last = str(len(curve.points))
     between = each * len(parts) - 1 - len(last)
     yield Row(Part.AXIS, blank, f"1{' ' * between}{last}" if between > 0 else "1")
-    told = [f"{_SIGNS[mark]} {_words(mark)} ({count})" for mark in Mark if (count := curve.count(mark))]
+    legend = "   ".join(_legend(curve))
+    if legend:
+        yield Row(Part.LEGEND, blank, legend)
+
+
+def _legend(curve: Curve) -> Iterator[str]:
+    """Yield what the signs say that occur."""
+    for mark in Mark:
+        count = curve.count(mark)
+        if count:
+            yield f"{_SIGNS[mark]} {count_of(mark, count)}"
     kinds = {point.kind for point in curve.points}
-    told += [f"{_LANE[kind]} {_TOLD[kind]}" for kind in Kind if kind in kinds and kind in _TOLD]
-    if told:
-        yield Row(Part.LEGEND, blank, "   ".join(told))
+    for kind, words in _TOLD.items():
+        if kind in kinds:
+            yield f"{_LANE[kind]} {words}"
 
 
 def _spread(signs: Iterator[str], each: int, *, fill: bool = False) -> str:
@@ -180,7 +189,3 @@ def _sign(part: Column) -> str:
     if len(part.marks) > 1:
         return _SEVERAL
     return next((_SIGNS[mark] for mark in part.marks), " ")
-
-
-def _words(mark: Mark) -> str:
-    return mark.value.replace("_", " ")

@@ -8,7 +8,7 @@ of a project or native id is in any of it. May import `history` and what lies be
 from __future__ import annotations
 
 from .curve import Curve, Kind, Point, Span, Unit
-from .page import page
+from .document import page
 from .plot import plotted
 from .sentences import sentences
 

@@ -109,7 +109,7 @@ def _short(length: float) -> str:
 
 def _step(highest: float) -> float:
     """Return the distance between lines of the grid: a round number, four to seven times in it."""
-    power = 10 ** floor(log10(highest / 4))
+    power: float = 10 ** floor(log10(highest / 4))
     return max(power * factor for factor in (1, 2, 2.5, 5) if power * factor <= highest / 4)
 
 
@@ -175,7 +175,8 @@ def _area(heights: Sequence[float], start: int, scale: _Scale) -> str:
 
 def _steps(heights: Sequence[float], start: int, scale: _Scale) -> str:
     """Return a path of steps; equal neighbours are one step."""
-    path, number = [], start
+    path: list[str] = []
+    number = start
     for height, group in groupby(heights):
         y = scale.y(height)
         path.append(f"V{y}" if path else f"M{scale.x(start)} {y}")

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from ..figures import plain
 from ..history import Mark, Moment
-from ..measurement import PercentMeasurement, TokenMeasurement
+from ..measurement import PercentMeasurement
 from ..observation import Attestation, Missing, MissingReason, Observation, Observed, pressure
 from ..render import grade
 
@@ -111,13 +111,12 @@ def _kind(observation: Observation) -> Kind:
 
 
 def _numbers(observation: Observation) -> tuple[int | None, int | None, float | None]:
-    match observation:
-        case Observed(value=TokenMeasurement() as value):
-            return value.used_tokens, value.limit_tokens, value.used_percent
-        case Observed(value=PercentMeasurement() as value):
-            return None, None, value.used_percent
-        case Missing():
-            return observation.standing_tokens, None, None
+    if isinstance(observation, Missing):
+        return observation.standing_tokens, None, None
+    value = observation.value
+    if isinstance(value, PercentMeasurement):
+        return None, None, value.used_percent
+    return value.used_tokens, value.limit_tokens, value.used_percent
 
 
 def _measured_at(observation: Observation) -> datetime | None:
@@ -150,6 +149,7 @@ class Curve:
     Attributes:
         source: The id of the source that it was read by.
         points: Its points, the oldest first; at least one.
+        unit: Tokens, unless a share was measured of which no count is known.
         last: What the file shows at its end.
         peak: The fullest that it has been, or None where nothing was measured.
         peak_number: The number of that point, counted from 1, or 0.
@@ -157,6 +157,7 @@ class Curve:
 
     source: str
     points: tuple[Point, ...]
+    unit: Unit
     last: Observation
     peak: Observed | None
     peak_number: int
@@ -179,16 +180,17 @@ class Curve:
                 peak, number = last, len(points)
         if last is None:
             raise ValueError("moments: expected at least one")
-        source = plain(last.provenance.source)
-        return cls(source=source, points=tuple(points), last=last, peak=peak, peak_number=number)
-
-    @property
-    def unit(self) -> Unit:
-        """Tokens, unless a share was measured of which no count is known."""
         has_bare_shares = any(
-            point.used_percent is not None and point.used_tokens is None for point in self.points
+            point.used_percent is not None and point.used_tokens is None for point in points
         )
-        return Unit.PERCENT if has_bare_shares else Unit.TOKENS
+        return cls(
+            source=plain(last.provenance.source),
+            points=tuple(points),
+            unit=Unit.PERCENT if has_bare_shares else Unit.TOKENS,
+            last=last,
+            peak=peak,
+            peak_number=number,
+        )
 
     @property
     def period(self) -> tuple[datetime, datetime] | None:

@@ -71,14 +71,13 @@ def _draw(axes: Axes, curve: Curve) -> None:
     _draw_marks(axes, parts, whole)
     axes.set_xlim(1, len(curve.points) + 1)
     axes.set_ylim(0, whole * 1.12)
-    axes.xaxis.get_major_locator().set_params(integer=True, prune="upper")  # none behind the last
+    axes.locator_params("x", integer=True, prune="upper")  # no number behind the last
     axes.set_xlabel("moment of the session")
     axes.set_ylabel("tokens in use" if unit is Unit.TOKENS else "percent in use")
     if unit is Unit.TOKENS:
         axes.yaxis.set_major_formatter(lambda value, _: short(round(value)))
     axes.spines[["top", "right"]].set_visible(False)
-    if axes.get_legend_handles_labels()[0]:
-        axes.figure.legend(loc="outside upper left", ncols=6, frameon=False)
+    axes.figure.legend(loc="outside upper left", ncols=6, frameon=False)
 
 
 def _draw_curve(axes: Axes, parts: Sequence[Column], edges: Sequence[int]) -> None:

@@ -106,7 +106,8 @@ def plotted(curve: Curve, *, width: int, height: int = 12, blocks: bool = True) 
         raise ValueError("height: expected at least 1")
     ink = _BLOCKS if blocks else _ASCII
     unit = curve.unit
-    labels = _labels(curve, unit, height)
+    whole = top(columns(curve.points, 1, unit))
+    labels = _labels(whole, height, unit) if _has_height(curve) else {}
     margin = max(map(len, labels.values()), default=1) + 1
     room = width - margin - 1
     parts = columns(curve.points, room, unit)
@@ -121,11 +122,12 @@ def plotted(curve: Curve, *, width: int, height: int = 12, blocks: bool = True) 
     return rows
 
 
-def _labels(curve: Curve, unit: Unit, height: int) -> dict[int, str]:
+def _has_height(curve: Curve) -> bool:
+    return any(point.height(curve.unit) is not None for point in curve.points)
+
+
+def _labels(whole: float, height: int, unit: Unit) -> dict[int, str]:
     """Return what stands beside the rows, by their number from the bottom."""
-    if all(point.height(unit) is None for point in curve.points):
-        return {}
-    whole = top(columns(curve.points, len(curve.points), unit))
     marks = {height - 1: whole, height // 2 - 1: whole * (height // 2) / height}
     spelled = short if unit is Unit.TOKENS else _percent
     return {row: spelled(round(value)) for row, value in marks.items() if row >= 0}

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
@@ -436,6 +437,7 @@ def _label_of_rows(label: Callable[[Tail], Label], path: str) -> Label:
         return label(reader.tail)
 
 
+@lru_cache  # many sessions are of few projects
 def _project(folder: str, home: str) -> str | None:
     """Return the last part of *folder* in whichever system's spelling it is."""
     spell = PurePosixPath if folder.startswith("/") else PureWindowsPath

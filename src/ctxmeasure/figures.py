@@ -66,4 +66,6 @@ def bar(filled: int, width: int, cell: str = "#") -> str:
 
 def plain(text: str) -> str:
     """Return *text* with all that could command a terminal or break the line replaced."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "\ufffd" for character in text)

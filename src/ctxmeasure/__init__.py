@@ -1,9 +1,10 @@
 """How full is a coding agent's context window, and how do we know?
 
 The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that find
-sessions (`discover`), tell a whole one (`history`), write observations down (`record`, `render`)
-and follow them (`track`), and one room of sources per agent (``from ctxmeasure import claude``).
-Everything is imported on first use: ``import ctxmeasure`` costs next to nothing.
+sessions (`discover`), tell a whole one (`history`) and show it (`report`), write observations down
+(`record`, `render`) and follow them (`track`), and one room of sources per agent
+(``from ctxmeasure import claude``). Everything is imported on first use: ``import ctxmeasure``
+costs next to nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from . import history as history
     from . import record as record
     from . import render as render
+    from . import report as report
     from . import track as track
     from .adapters import acp as acp
     from .adapters import claude as claude
@@ -92,7 +94,7 @@ _HOME = {
     "observe_newest": "newest",
     "pressure": "observation",
 }
-_ROOMS = frozenset({"discover", "history", "record", "render", "track"})
+_ROOMS = frozenset({"discover", "history", "record", "render", "report", "track"})
 _AGENTS = frozenset({"acp", "claude", "codex", "cursor", "pi", "text"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables

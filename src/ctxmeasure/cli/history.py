@@ -24,7 +24,7 @@ from .question import identified, unread
 from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
 from .written_file import is_same_file, write_file
 
-__all__ = ["history"]
+__all__ = ["coloured", "history"]
 
 _WIDTH = 80  # of a plot that no terminal shows
 _LONG = 16 * MIB  # takes a tenth of a second
@@ -195,11 +195,12 @@ def _say_plot(curve: Curve) -> None:
     if console is None:
         say("\n".join([*(row.label + row.text for row in rows), "", *sentences(curve)]))
         return
-    say_drawn(console, _coloured(rows))
+    say_drawn(console, coloured(rows))
     say("\n".join(["", *sentences(curve)]))
 
 
-def _coloured(rows: Iterable[Row]) -> Any:
+def coloured(rows: Iterable[Row]) -> Any:
+    """Return the rows of a plot as `rich` prints them."""
     from rich.text import Text  # noqa: PLC0415 - 0.1 s, for terminals only
 
     drawn = Text(no_wrap=True, overflow="crop", end="")

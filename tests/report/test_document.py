@@ -186,7 +186,8 @@ def test_spans_without_a_measurement_say_what_to_do() -> None:
 
 
 def test_of_very_many_spans_the_newest_are_listed() -> None:
-    text = page(curve_of(*[observed(1), COMPACTED] * 502), at=AT)
+    by_turns: list[Observation] = [observed(1), COMPACTED]
+    text = page(curve_of(*by_turns * 502), at=AT)
     assert "2 older ones are not listed." in text
     assert text.count('<th scope="row"><code>compacted') == 500
 

@@ -59,7 +59,7 @@ def test_an_eighth_of_a_row_is_told_where_there_are_blocks() -> None:
     second, *_ = [row.text[6:12] for row in plotted(curve, width=30, height=2) if "█" in row.text]
     assert second == "▃" * 6
     third, *_ = [row.text[6:12] for row in plotted(curve, width=30, height=2, blocks=False)]
-    assert third == " " * 6
+    assert third == "_" * 6
 
 
 def test_what_lies_between_the_points_of_one_column_is_shaded() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moments import COMPACTED, curve_of, missing, moment, observed
 
-from ctxmeasure import MissingReason
+from ctxmeasure import MissingReason, Observation
 from ctxmeasure.history import Mark
 from ctxmeasure.report import sentences
 from ctxmeasure.report.sentences import headline
@@ -39,7 +39,8 @@ def test_times_and_the_source_are_told_where_they_are_known() -> None:
 
 def test_spans_without_a_measurement_are_listed_by_reason_and_not_without_end() -> None:
     exceeded = missing(MissingReason.WINDOW_EXCEEDED)
-    curve = curve_of(COMPACTED, COMPACTED, *[observed(1), COMPACTED] * 10, exceeded)
+    by_turns: list[Observation] = [observed(1), COMPACTED]
+    curve = curve_of(COMPACTED, COMPACTED, *by_turns * 10, exceeded)
     *_, compacted, last = sentences(curve)
     assert compacted == ("No measurement at 1 to 2, 4, 6, 8, 10, 12, 14, 16 and 3 more: compacted.")
     assert last == "No measurement at 23: window_exceeded."

@@ -1,7 +1,7 @@
 """A curve in characters: rows of text, each with the part that it plays, and no colour.
 
-With Unicode's blocks a character is an eighth of a row exact; without them a row is full once more
-than half of it is. Where a column stands for several points, what lies between the lowest and
+With Unicode's blocks a character is an eighth of a row exact; without them half a row, and what is
+less than that is a line at its bottom. Where a column stands for several points, what lies between the lowest and
 the highest of them is shaded.
 """
 
@@ -80,7 +80,7 @@ class _Ink:
     def partly(self, share: float) -> str:
         """Return the character of a cell of which a *share* is filled."""
         if self.full != _EIGHTHS[-1]:
-            return self.full if share >= 0.5 else " "
+            return self.full if share >= 0.5 else "_"  # a little is not nothing
         return _EIGHTHS[max(1, min(8, int(share * 8)))]
 
 

@@ -1,8 +1,8 @@
 """A curve in characters: rows of text, each with the part that it plays, and no colour.
 
 With Unicode's blocks a character is an eighth of a row exact; without them half a row, and what is
-less than that is a line at its bottom. Where a column stands for several points, what lies between the lowest and
-the highest of them is shaded.
+less than that is a line at its bottom. Where a column stands for several points, what lies between
+the lowest and the highest of them is shaded.
 """
 
 from __future__ import annotations

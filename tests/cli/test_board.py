@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from homes import AT, Home
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import ctxmeasure as cm
 from ctxmeasure.cli import board as module
 from ctxmeasure.cli.board import REARMED_BELOW, Alerts, Board
+from ctxmeasure.cli.overview import share
 from ctxmeasure.discover import Discovery, Handle, find_sessions
 
 HANDLE, OTHER = (Handle(source="s", path="", key=key) for key in "ab")
@@ -23,9 +25,9 @@ HANDLE, OTHER = (Handle(source="s", path="", key=key) for key in "ab")
 # -- alerts ---------------------------------------------------------------------------------------
 
 
-def percent(share: float) -> cm.Observed:
+def percent(part: float) -> cm.Observed:
     return cm.Observed(
-        value=cm.PercentMeasurement(used_percent=share, measured_at=AT, method="m"),
+        value=cm.PercentMeasurement(used_percent=part, measured_at=AT, method="m"),
         attestation=cm.Attestation.NATIVE,
         confidence=cm.Confidence.EXACT,
         completeness=cm.Completeness.PERCENTAGE_ONLY,
@@ -81,7 +83,16 @@ def test_between_two_alerts_the_share_fell_well_below_the_line(
     assert all(shares[n] >= line for n in at)
     for one, next_one in pairwise(at):
         assert min(shares[one:next_one]) < line - REARMED_BELOW
-    assert bool(at) == any(share >= line for share in shares)
+    assert bool(at) == any(part >= line for part in shares)
+
+
+@pytest.mark.parametrize("whole", range(101))
+def test_a_share_on_the_line_has_crossed_it(whole: int) -> None:
+    tokens = cm.TokenMeasurement(
+        used_tokens=2_000 * whole, limit_tokens=200_000, measured_at=AT, method="m"
+    )
+    assert share(evolve(percent(0), value=tokens)) == whole
+    assert share(percent(whole)) == whole
 
 
 # -- the board ------------------------------------------------------------------------------------

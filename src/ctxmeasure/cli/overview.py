@@ -104,7 +104,7 @@ class Look:
 
 def share(observation: Observation) -> float | None:
     """Return the share in use as a percentage, over 100 where the limit is overrun, or None."""
-    return None if isinstance(observation, Missing) else -100 * pressure(observation)[1]
+    return None if isinstance(observation, Missing) else observation.value.used_percent
 
 
 def ordered(seen: Sequence[Seen], order: Order) -> list[Seen]:

@@ -152,6 +152,13 @@ def test_it_is_dark_where_it_is_to_be_dark(opened: Open, scheme: str, is_dark: b
     assert all(abs(colour - background) > 150 for colour in colours.values())
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_row_without_a_measurement_can_be_read_as_well(opened: Open, scheme: str) -> None:
+    shown = opened(COMPACTING, scheme)
+    row = "getComputedStyle(document.querySelector('tr.missing'))"
+    assert shown.ask(f"{row}.opacity") == "1"
+
+
 def focused(shown: Page) -> str:
     return str(shown.ask("document.activeElement.id || document.activeElement.className"))
 

@@ -118,10 +118,22 @@ def api() -> str:
     return "".join(
         f"### `{module.__name__}`\n\n"
         f"```{{eval-rst}}\n.. automodule:: {module.__name__}\n   :members:\n"
-        # What a package re-exports is described where it is defined.
-        f"{'   :ignore-module-all:' if hasattr(module, '__path__') else ''}\n```\n\n"
+        # What a module re-exports is described where it is defined.
+        f"{'   :ignore-module-all:' if hasattr(module, '__path__') else _re_exports(module)}\n"
+        "```\n\n"
         for module in _modules()
     )
+
+
+def _re_exports(module: ModuleType) -> str:
+    """Return the option that leaves out what *module* exports and another one defines."""
+    exported = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+    names = [
+        name
+        for name, found in exported.items()
+        if inspect.isclass(found) and found.__module__ != module.__name__
+    ]
+    return f"   :exclude-members: {', '.join(names)}" if names else ""
 
 
 def _modules() -> Iterator[ModuleType]:

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from click import Command, Context
 from click.testing import CliRunner, Result
 
 from ctxmeasure.cli.commands import ctxmeasure
 
-__all__ = ["CLAUDE", "COMMAND", "REPLAYER", "lines", "run", "run_process"]
+__all__ = ["CLAUDE", "COMMAND", "COMMANDS", "REPLAYER", "command_of", "lines", "run", "run_process"]
 
 CLAUDE: Final = Path(__file__).parent / "recordings" / "claude"
 """The recordings of the newest Claude Code."""
@@ -22,6 +23,16 @@ COMMAND: Final = (sys.executable, "-c", "from ctxmeasure.cli import main; main()
 
 REPLAYER: Final = (sys.executable, str(Path(__file__).with_name("replayer.py")))
 """An agent that plays a recording."""
+
+COMMANDS: Final = tuple(ctxmeasure.list_commands(Context(ctxmeasure)))
+"""The names of all subcommands."""
+
+
+def command_of(name: str) -> Command:
+    """Return the subcommand of a name."""
+    found = ctxmeasure.get_command(Context(ctxmeasure), name)
+    assert found is not None
+    return found
 
 
 def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:

@@ -33,15 +33,17 @@ __all__ = [
 PACKAGE = "ctxmeasure"
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"measurement", "usage", "capability", "bounded"}),
+    frozenset({"figures", "measurement", "usage", "capability", "bounded", "immutable"}),
+    frozenset({"spelling"}),
     frozenset({"observation"}),
     frozenset({"record"}),
     frozenset({"evidence", "track", "render"}),
-    frozenset({"source", "assess"}),
+    frozenset({"source", "assess", "whereabouts"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
-    frozenset({"reading", "stream", "discover", "identify"}),
+    frozenset({"reading", "stream", "identify"}),
     frozenset({"newest", "history"}),
+    frozenset({"discover", "report"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )
@@ -50,21 +52,24 @@ FLOORS: tuple[frozenset[str], ...] = (
 CLOCK_READERS = frozenset({"reading", "stream", "history", "cli"})
 """The edge: where the caller gave no moment, and nowhere else."""
 
-DYNAMIC_IMPORTERS = frozenset({"", "registry"})
-"""The two tables that name modules; elsewhere an import has to be seen by these rules."""
+DYNAMIC_IMPORTERS = frozenset({"", "registry", "cli.commands"})
+"""The three tables that name modules; elsewhere an import has to be seen by these rules."""
 
 OPENING_CALLS = frozenset({"open", "read_bytes", "read_text", "connect", "fdopen"})
 PACKAGED_CALLS = frozenset({"read_bytes", "read_text"})
 
 LAWFUL_OPENS: Mapping[str, frozenset[str]] = {
     "bounded": OPENING_CALLS,
-    # Their own packaged resources: models.json and the JSON Schemas.
+    # Their own packaged resources: models.json, the JSON Schemas, the page.
     "capability": PACKAGED_CALLS,
     "record": PACKAGED_CALLS,
+    "report": PACKAGED_CALLS,
     # The terminal, to ask who is in its foreground; nothing is read from it.
     "cli.child": frozenset({"open"}),
-    # The one file that is written: the log that the user names.
+    # The log that the user names.
     "cli.event_log": frozenset({"open"}),
+    # A page or picture, under the name that the user gives it.
+    "cli.written_file": frozenset({"open"}),
 }
 
 MODULE_LINES = 800

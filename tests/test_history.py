@@ -17,6 +17,7 @@ from codex_sessions import ROLLOUTS
 from codex_sessions import Writer as CodexWriter
 from hypothesis import given
 from hypothesis import strategies as st
+from pi_rows import RUNS, VERSION_SESSIONS
 
 import ctxmeasure as cm
 from ctxmeasure import Missing, MissingReason, Observation, Observed, Policy, history
@@ -30,6 +31,7 @@ AT = datetime(2026, 11, 29, 22, 0, tzinfo=UTC)
 WHOLE = cm.ReadBudget(initial=2**24, maximum=2**24)
 CLAUDE = "claude.transcript"
 CODEX = "codex.rollout"
+PI = "pi.session"
 AGENT = "a54e51b23b1dadccb"
 
 
@@ -80,6 +82,8 @@ def assert_is_what_a_cut_file_shows(source: str, content: bytes, moments: list[M
 
 FILES = [(CLAUDE, recording.name, recording.content) for recording in RECORDINGS]
 FILES += [(CODEX, rollout.name, rollout.content) for rollout in ROLLOUTS]
+FILES += [(PI, run.name, run.session.read_bytes()) for run in RUNS]
+FILES += [(PI, path.stem, path.read_bytes()) for path in VERSION_SESSIONS]
 
 each_file = pytest.mark.parametrize(
     ("source", "content"),

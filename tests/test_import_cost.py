@@ -50,7 +50,8 @@ def test_importing_the_front_door_loads_no_room_and_nothing_heavy() -> None:
 def test_a_reader_of_observations_loads_no_judge_table_adapter_or_decoder(program: str) -> None:
     loaded = loaded_by(program)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("ctxmeasure.")}
-    assert rooms <= {"measurement", "observation", "usage", "capability", "bounded"}
+    below = {"figures", "measurement", "spelling", "usage", "capability", "bounded"}
+    assert rooms <= {"observation", *below}
     assert loaded & HEAVY <= {"attrs"}
     assert "ctxmeasure.capability.table" not in loaded
 

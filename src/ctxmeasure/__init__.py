@@ -1,9 +1,10 @@
 """How full is a coding agent's context window, and how do we know?
 
-The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that write
-them down (`record`, `render`), follow them (`track`) and tell a whole session (`history`), and one
-room of sources per agent (``from ctxmeasure import claude``). Everything is imported on first use:
-``import ctxmeasure`` costs next to nothing.
+The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that find
+sessions (`discover`), tell a whole one (`history`) and show it (`report`), write observations down
+(`record`, `render`) and follow them (`track`), and one room of sources per agent
+(``from ctxmeasure import claude``). Everything is imported on first use: ``import ctxmeasure``
+costs next to nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import discover as discover
     from . import history as history
     from . import record as record
     from . import render as render
+    from . import report as report
     from . import track as track
     from .adapters import acp as acp
     from .adapters import claude as claude
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from .observation import Provenance as Provenance
     from .observation import UsedBasis as UsedBasis
     from .observation import Witness as Witness
+    from .observation import pressure as pressure
     from .reading import observe as observe
     from .source import Source as Source
     from .stream import Stream as Stream
@@ -88,8 +92,9 @@ _HOME = {
     "Witness": "observation",
     "observe": "reading",
     "observe_newest": "newest",
+    "pressure": "observation",
 }
-_ROOMS = frozenset({"history", "record", "render", "track"})
+_ROOMS = frozenset({"discover", "history", "record", "render", "report", "track"})
 _AGENTS = frozenset({"acp", "claude", "codex", "cursor", "pi", "text"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .bounded.budget import KIB, MIB, ReadBudget, ReadFault
-from .bounded.extent import ReadableSource, open_extent
+from .bounded.extent import ReadableSource, beginning
 from .bounded.jsonl import TailReader
 from .bounded.payload import Payload, read_object
 from .registry import sources
@@ -78,13 +78,7 @@ def _rows(data: ReadableSource) -> list[Mapping[str, Any]] | ReadFault:
 
 def _first_rows(data: ReadableSource) -> list[Mapping[str, Any]] | ReadFault:
     """Return the first rows of *data*, without the one that is cut off."""
-    extent = open_extent(data)
-    if isinstance(extent, ReadFault):
-        return extent
-    try:
-        beginning = extent.read(0, min(_END, extent.size))
-    finally:
-        extent.close()
-    if isinstance(beginning, ReadFault):
-        return beginning
-    return _rows(beginning[: beginning.rfind(b"\n") + 1])
+    first = beginning(data, _END)
+    if isinstance(first, ReadFault):
+        return first
+    return _rows(first[: first.rfind(b"\n") + 1])

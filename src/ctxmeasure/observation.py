@@ -2,21 +2,31 @@
 
 The vocabularies here are closed: attestation, confidence, completeness, the bases of the two
 counts, and the reasons for a missing reading. An observation holds numbers, times, methods and
-opaque provenance: no transcript text, no path and no native id. May import `measurement`, `usage`,
-`capability` and `bounded`.
+opaque provenance: no transcript text, no path and no native id. Its text in an f-string, or on a
+`rich` console, is its summary, and its repr is short. May import `spelling` and the ground floor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from attrs import converters, field, frozen, validators
 
 from .bounded.budget import ReadStats
 from .capability.model import ModelRef
-from .measurement import Measurement, as_percentage, count, percentage, utc_milliseconds
+from .figures import short
+from .measurement import (
+    Measurement,
+    PercentMeasurement,
+    as_percentage,
+    count,
+    percentage,
+    utc_milliseconds,
+)
+from .spelling import context_line
 from .usage import TokenUsage
 
 __all__ = [
@@ -32,6 +42,7 @@ __all__ = [
     "Provenance",
     "UsedBasis",
     "Witness",
+    "pressure",
 ]
 
 
@@ -404,9 +415,30 @@ class Provenance:
     stats: ReadStats = field(factory=ReadStats)
 
 
-@frozen(kw_only=True)
-class Observed:
+class _Told:
+    """What observations have in common as texts."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __rich__(self) -> str:
+        return str(self)
+
+    def __rich_repr__(self) -> Iterable[tuple[str, Any]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        stated = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({stated})"
+
+
+@frozen(kw_only=True, repr=False)
+class Observed(_Told):
     """A measurement, with how it is known.
+
+    Its text is its summary, such as ``Context: 45% (90K/200K)``.
 
     Attributes:
         value: The measurement: tokens or a percentage.
@@ -422,10 +454,37 @@ class Observed:
     completeness: Completeness
     provenance: Provenance
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the limit is a default that the caller chose to assume."""
+        return self.provenance.limit_basis is LimitBasis.ASSUMED_DEFAULT
 
-@frozen(kw_only=True)
-class Missing:
+    @property
+    def is_rough(self) -> bool:
+        """Whether the value rests on an assumption or an estimate, and is shown with a ``~``."""
+        return self.confidence is Confidence.LOW or self.is_assumed
+
+    def __str__(self) -> str:
+        return context_line(self.value, is_rough=self.is_rough, is_assumed=self.is_assumed)
+
+    def __rich_repr__(self) -> Iterable[tuple[str, Any]]:
+        value = self.value
+        if isinstance(value, PercentMeasurement):
+            yield "used_percent", value.used_percent
+        else:
+            yield "used_tokens", value.used_tokens
+            yield "limit_tokens", value.limit_tokens
+        yield "attestation", self.attestation.value
+        yield "confidence", self.confidence.value
+        yield "source", self.provenance.source
+
+
+@frozen(kw_only=True, repr=False)
+class Missing(_Told):
     """No measurement, and why.
+
+    Its text names the reason: ``Context: not known (compacted)``, or ``Tokens: 90K
+    (model_unknown)`` where the count was measured and only its limit is missing.
 
     Attributes:
         reason: The named reason; its docstring says what to do.
@@ -445,6 +504,44 @@ class Missing:
             return None
         return partial.used_tokens
 
+    def __str__(self) -> str:
+        standing = self.standing_tokens
+        known = "Context: not known" if standing is None else f"Tokens: {short(standing)}"
+        return f"{known} ({self.reason})"
+
+    def __rich_repr__(self) -> Iterable[tuple[str, Any]]:
+        yield "reason", self.reason.value
+        for name in ("used_tokens", "used_percent", "limit_tokens"):
+            known = getattr(self.partial, name, None)
+            if known is not None:
+                yield name, known
+        yield "source", self.provenance.source
+
 
 Observation: TypeAlias = Observed | Missing
 """Exactly one of the two: a measurement, or a named missing state."""
+
+# No float holds every int. What is over these is all the same.
+_MOST_TOKENS = 2**63
+_MOST_SHARES = 1000
+
+
+def pressure(observation: Observation) -> tuple[int, float]:
+    """Return the key that sorts observations by how near they are to their limit.
+
+    ``sorted(observations, key=pressure)`` has the fullest first. Shares of counts and shares
+    without counts are compared as they are, whatever each agent counts. What is missing comes last:
+    first the counts that only lack a limit, the largest first, then what is not known at all.
+
+    Raises:
+        TypeError: *observation* is not an observation.
+    """
+    if isinstance(observation, Missing):
+        standing = observation.standing_tokens
+        return (2, 0.0) if standing is None else (1, -float(min(standing, _MOST_TOKENS)))
+    if not isinstance(observation, Observed):
+        raise TypeError("observation: expected an Observed or a Missing")
+    value = observation.value
+    if isinstance(value, PercentMeasurement):
+        return 0, -value.used_percent / 100
+    return 0, -min(value.used_tokens, _MOST_SHARES * value.limit_tokens) / value.limit_tokens

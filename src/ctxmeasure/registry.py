@@ -12,8 +12,9 @@ from functools import cache
 from importlib import import_module
 
 from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
+from .whereabouts import Whereabouts
 
-__all__ = ["ENTRY_POINT_GROUP", "find", "ids", "sources"]
+__all__ = ["AGENTS_ON_DISK", "ENTRY_POINT_GROUP", "find", "ids", "sources", "whereabouts"]
 
 ENTRY_POINT_GROUP = "ctxmeasure.sources"
 
@@ -37,6 +38,23 @@ _BUILT_IN = {
     "acp.session": ("acp.session", "SESSION"),
     "text": ("text", "TEXT"),
 }
+
+
+AGENTS_ON_DISK = ("claude", "codex", "cursor", "pi")
+"""The agents whose sessions lie on a disk, and whose room says where."""
+
+
+def whereabouts(agent: str) -> Whereabouts:
+    """Return how the sessions of *agent* are found.
+
+    Raises:
+        ValueError: The sessions of no agent of this name lie on a disk.
+    """
+    if agent not in AGENTS_ON_DISK:
+        raise ValueError(f"agent: expected one of {', '.join(AGENTS_ON_DISK)}")
+    module = import_module(f"{__package__}.adapters.{agent}.whereabouts")
+    found: Whereabouts = module.WHEREABOUTS
+    return found
 
 
 def find(source_id: str) -> Source:

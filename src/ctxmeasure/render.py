@@ -8,12 +8,12 @@ the identifiers in it only the model's id is named. May import `observation` and
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
 from .capability.model import ModelRef
+from .figures import bar, decimal, plain, short, thousands
 from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
@@ -27,6 +27,7 @@ from .observation import (
     Provenance,
     UsedBasis,
 )
+from .spelling import Rounding, context_line, share
 
 __all__ = [
     "Rounding",
@@ -34,14 +35,13 @@ __all__ = [
     "codex_left_percent",
     "explain",
     "gauge",
+    "grade",
     "iteration_line",
     "summary",
 ]
 
 Style: TypeAlias = Literal["default", "ralph"]
 """How counts are written: ``default`` (``1.05M``), or as Ralph does (``1050K``)."""
-Rounding: TypeAlias = Literal["round", "floor"]
-"""What becomes of a percentage's further digits: rounded half up, or cut off."""
 
 
 def summary(
@@ -73,15 +73,20 @@ def summary(
     """
     _one_of(get_args(Style), style, "style")
     _one_of(get_args(Rounding), percent, "percent")
-    count = _thousands if style == "ralph" else _short
+    count = thousands if style == "ralph" else short
     match observation:
         case Missing():
             standing = observation.standing_tokens
             return "" if standing is None else f"Tokens: {count(standing)}"
         case Observed():
-            mark = "~" if _is_rough(observation) else ""
-            share = _percent(observation.value, percent, decimals=int(style != "ralph"))
-            return f"Context: {mark}{share}{_counts(observation, count)}"
+            return context_line(
+                observation.value,
+                is_rough=observation.is_rough,
+                is_assumed=observation.is_assumed,
+                count=count,
+                rounding=percent,
+                decimals=int(style != "ralph"),
+            )
         case _:
             raise TypeError("observation: expected an Observed or a Missing")
 
@@ -147,9 +152,37 @@ def gauge(observation: Observation, width: int = 10) -> str:
     if isinstance(value, PercentMeasurement):
         filled = int(width * value.used_percent / 100)
     else:
-        filled = min(width, width * value.used_tokens // value.limit_tokens)
-    cell = "~" if _is_rough(observation) else "#"
-    return f"[{cell * filled}{'-' * (width - filled)}]"
+        filled = width * value.used_tokens // value.limit_tokens
+    return bar(filled, width, "~" if observation.is_rough else "#")
+
+
+_ATTESTED = {Attestation.INFERRED: "inferred", Attestation.OPERATOR: "declared"}
+
+
+def grade(observation: Observation) -> str:
+    """Return in a word or two how far to believe an observation.
+
+    ``exact``: the runtime's own numbers. ``derived``: from a store of the runtime's that can lag.
+    ``inferred``: the limit was looked up by the model. ``declared``: the caller stated the limit.
+    ``assumed``, ``estimated``: the caller accepted as much. ``(medium)`` behind it: a setting could
+    have changed what it rests on. Or ``missing:`` and the reason.
+
+    Raises:
+        TypeError: *observation* is not an observation.
+    """
+    match observation:
+        case Missing(reason=reason):
+            return f"missing: {reason.value}"
+        case Observed(is_assumed=True):
+            return "assumed"
+        case Observed(confidence=Confidence.LOW):
+            return "estimated"
+        case Observed(attestation=attestation, confidence=confidence):
+            is_exact = confidence is Confidence.EXACT
+            word = _ATTESTED.get(attestation, "exact" if is_exact else attestation.value)
+            return f"{word} (medium)" if confidence is Confidence.MEDIUM else word
+        case _:
+            raise TypeError("observation: expected an Observed or a Missing")
 
 
 # What Codex takes for the prompt that is always there: BASELINE_TOKENS, since 2025-09-04.
@@ -229,56 +262,6 @@ def _amount_of_money(amount: float, argument: str) -> None:
         raise ValueError(f"{argument}: expected a finite amount of at least 0")
 
 
-# -- numbers --------------------------------------------------------------------------------------
-
-
-def _is_assumed(observation: Observed) -> bool:
-    return observation.provenance.limit_basis is LimitBasis.ASSUMED_DEFAULT
-
-
-def _is_rough(observation: Observed) -> bool:
-    return observation.confidence is Confidence.LOW or _is_assumed(observation)
-
-
-def _counts(observation: Observed, count: Callable[[int], str]) -> str:
-    value = observation.value
-    if isinstance(value, PercentMeasurement):
-        return ""
-    assumed = " assumed" if _is_assumed(observation) else ""
-    return f" ({count(value.used_tokens)}/{count(value.limit_tokens)}{assumed})"
-
-
-def _thousands(tokens: int) -> str:
-    return f"{(tokens + 500) // 1_000}K"
-
-
-def _short(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 999_500:
-        return _thousands(tokens)
-    hundredths = (tokens + 5_000) // 10_000
-    fraction = f".{hundredths % 100:02}".rstrip("0").rstrip(".")
-    return f"{hundredths // 100}{fraction}M"
-
-
-def _percent(value: Measurement, rounding: Rounding = "round", *, decimals: int = 1) -> str:
-    """Return the share with a ``%``; one of counts is always whole, whatever the *decimals*."""
-    if isinstance(value, PercentMeasurement):
-        return _decimal(value.used_percent, rounding, decimals=decimals)
-    halves = value.limit_tokens if rounding == "round" else 0
-    return f"{(200 * value.used_tokens + halves) // (2 * value.limit_tokens)}%"
-
-
-def _decimal(percent: float, rounding: Rounding = "round", *, decimals: int = 1) -> str:
-    from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal  # noqa: PLC0415 - for percentages only
-
-    # People read the decimal digits: as binary fractions, some halves lie below the half.
-    last_digit = Decimal(1).scaleb(-decimals)
-    way = ROUND_HALF_UP if rounding == "round" else ROUND_FLOOR
-    return f"{str(Decimal(repr(percent)).quantize(last_digit, way)).removesuffix('.0')}%"
-
-
 # -- sentences ------------------------------------------------------------------------------------
 
 _COUNTED = {
@@ -331,18 +314,18 @@ def _of_missing(observation: Missing, at: datetime | None) -> list[str]:
         _counted(provenance),
         _limit(provenance),
         _model(provenance.model),
-        f"The source is {_plain(provenance.source)}.",
+        f"The source is {plain(provenance.source)}.",
         "" if partial is None else _moment(partial.measured_at, at),
     ]
 
 
 def _amount(value: Measurement) -> str:
     if isinstance(value, PercentMeasurement):
-        return f"{_percent(value)} of the context is in use; token counts are not known."
+        return f"{share(value)} of the context is in use; token counts are not known."
     left = f"{value.remaining_tokens:,} are left"
     return (
         f"{value.used_tokens:,} tokens are in use against a limit of {value.limit_tokens:,}: "
-        f"that is {_percent(value)}, and {left}."
+        f"that is {share(value)}, and {left}."
     )
 
 
@@ -360,7 +343,7 @@ def _numbers(partial: Partial) -> list[str]:
     if partial.used_tokens is not None:
         numbers.append(f"{estimated}{partial.used_tokens:,} tokens in use")
     if partial.used_percent is not None:
-        numbers.append(f"{estimated}{_decimal(partial.used_percent)} in use")
+        numbers.append(f"{estimated}{decimal(partial.used_percent)} in use")
     if partial.limit_tokens is not None:
         numbers.append(f"a limit of {partial.limit_tokens:,} tokens")
     return numbers
@@ -391,13 +374,13 @@ def _teller(observation: Observed) -> str:
 def _model(model: ModelRef | None) -> str:
     if model is None:
         return ""
-    return f"The model is {_plain(model.id)}{_MARKER[model.long_context_marker]}."
+    return f"The model is {plain(model.id)}{_MARKER[model.long_context_marker]}."
 
 
 def _origin(observation: Observed) -> str:
-    source, method = _plain(observation.provenance.source), _plain(observation.value.method)
+    source, method = plain(observation.provenance.source), plain(observation.value.method)
     # Low rests on an assumption or an estimate, and what is assumed is the limit.
-    estimated = observation.confidence is Confidence.LOW and not _is_assumed(observation)
+    estimated = observation.confidence is Confidence.LOW and not observation.is_assumed
     told = _ESTIMATED if estimated else _ORIGIN[observation.attestation]
     return told.format(place=f"{source} (method {method})")
 
@@ -427,8 +410,3 @@ def _grade(name: str, grade: Confidence | Completeness) -> str:
 
 def _words(name: StrEnum) -> str:
     return name.value.replace("_", " ")
-
-
-def _plain(text: str) -> str:
-    """Return *text* with all that could command a terminal or break the line replaced."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from command_line import COMMAND, run, run_process
+from command_line import COMMAND, COMMANDS, run, run_process
 
 from ctxmeasure.cli import main
 
@@ -50,6 +50,16 @@ def test_another_module_that_is_absent_is_not_clicks_fault(monkeypatch: pytest.M
         main()
 
 
+def test_a_process_without_standard_streams_runs_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ctxmeasure", "sources"])
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main()
+
+
 def test_the_package_can_be_run_as_a_module(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,7 +89,15 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize("command", ["observe", "stream", "run", "sources", "models"])
+def test_a_command_does_not_import_what_another_one_needs() -> None:
+    arguments = "import sys; sys.argv = ['ctxmeasure', 'sources']; from ctxmeasure.cli import main"
+    loaded = {name for name in loaded_by(f"{arguments}; main()") if "ctxmeasure.cli." in name}
+    others = {f"ctxmeasure.cli.{name}" for name in COMMANDS if name != "sources"}
+    assert loaded & others == set()
+    assert "ctxmeasure.cli.sources" in loaded
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")
@@ -89,7 +107,7 @@ def test_every_command_teaches_with_an_example(command: str) -> None:
 
 
 def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
-    for command in ([], ["observe"], ["stream"], ["run"], ["sources"], ["models"]):
+    for command in ([], *([name] for name in COMMANDS)):
         *_, examples = run(*command, "--help").stdout.partition("Examples:\n")
         assert all("ctxmeasure" in line for line in examples.splitlines())
 

@@ -183,12 +183,30 @@ def test_no_stream_is_answered_with_a_part_of_it(path: Path, form: str) -> None:
     check("stream", source_of(path), form, stdin=planted(path))
 
 
+@pytest.mark.parametrize(
+    "path",
+    [path for path in RECORDED if source_of(path) in {"claude.transcript", "codex.rollout"}],
+    ids=name,
+)
+def test_no_history_holds_a_part_of_its_file(path: Path, tmp_path: Path) -> None:
+    file, page = tmp_path / f"{MARK}.jsonl", tmp_path / "page.html"
+    file.write_bytes(planted(path))
+    asked = ("history", file, "--source", source_of(path))
+    check(*asked)
+    check(*asked, "--json")
+    check(*asked, "--session", f"{MARK}-x", "--agent", f"{MARK}-y")
+    check(*asked, "--html", page)
+    assert not holds_mark(page.read_text(encoding="utf-8"))
+
+
 def test_a_file_that_is_not_there_is_not_named(tmp_path: Path) -> None:
     absent = tmp_path / MARK
     for form in ("--json", "--summary", "--explain"):
         check("observe", "claude.transcript", absent, form)
         check("observe", "auto", absent, form)
         check("observe", "claude.hook", tmp_path / "a" / MARK, form)
+    check("history", absent)
+    check("history", absent, "--html", tmp_path / MARK / "page.html")
 
 
 def test_a_model_that_is_not_known_is_not_repeated() -> None:

@@ -17,9 +17,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import COMMAND, run
-
-from ctxmeasure.cli.commands import ctxmeasure
+from command_line import COMMAND, COMMANDS, command_of, run
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = ROOT / "tests" / "recordings"
@@ -99,10 +97,9 @@ def test_the_readmes_command_prints_what_the_readme_shows() -> None:
     assert same(output, run(*absolute).stdout)
 
 
-@pytest.mark.parametrize("command", ctxmeasure.commands.values(), ids=lambda c: str(c.name))
-def test_the_page_on_the_command_line_names_every_command_and_option(
-    command: click.Command,
-) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_on_the_command_line_names_every_command_and_option(name: str) -> None:
+    command = command_of(name)
     page = CLI_PAGE.read_text(encoding="utf-8")
     assert f"\n## `{command.name}`\n" in page
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from attrs import Attribute, field, frozen
 
 from ..capability.model import ModelRef
+from ..immutable import FrozenMapping
 
 __all__ = ["DEFAULT_POLICY", "RUNNER_DEFAULTS", "Counts", "Policy", "Resolver"]
 
@@ -51,7 +51,7 @@ def _yes_or_no(_: object, attribute: Attribute[bool], answer: bool) -> None:
 def _frozen_limits(limits: Mapping[str, int]) -> Mapping[str, int]:
     if not isinstance(limits, Mapping):
         raise TypeError("assume_limits: expected a mapping")
-    return MappingProxyType(dict(limits))
+    return FrozenMapping(limits)
 
 
 def _limits(_: object, __: Attribute[Mapping[Any, Any]], limits: Mapping[Any, Any]) -> None:
@@ -135,7 +135,7 @@ def _of_parts(
 DEFAULT_POLICY = Policy()
 """Each agent's own meter, no estimates, nothing assumed."""
 
-RUNNER_DEFAULTS: Mapping[str, int] = MappingProxyType({"claude": 200_000, "pi": 200_000})
+RUNNER_DEFAULTS: Mapping[str, int] = FrozenMapping({"claude": 200_000, "pi": 200_000})
 """The limits that Ralph assumes, in tokens by adapter, for ``Policy(assume_limits=...)``.
 
 Nothing takes them by itself. Most current models have a larger window, so they stand in only where

@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from .budget import ReadFault
 
-__all__ = ["Extent", "ReadableSource", "open_extent", "read_fully"]
+__all__ = ["Extent", "ReadableSource", "beginning", "open_extent", "read_fully"]
 
 ReadableSource: TypeAlias = "str | os.PathLike[Any] | BinaryIO | bytes | bytearray | memoryview"
 """A path, a binary file object with ``seek`` and ``read``, or the content itself."""
@@ -101,6 +101,21 @@ def open_extent(source: ReadableSource) -> Extent | ReadFault:
             return _open_file_object(source)
         case _:
             raise TypeError(_EXPECTED)
+
+
+def beginning(source: ReadableSource, count: int) -> bytes | ReadFault:
+    """Return the first *count* bytes of *source*, or all of them if it has fewer.
+
+    Raises:
+        TypeError: *source* is none of the things that can be read.
+    """
+    extent = open_extent(source)
+    if isinstance(extent, ReadFault):
+        return extent
+    try:
+        return extent.read(0, min(count, extent.size))
+    finally:
+        extent.close()
 
 
 def _open_path(path: str | os.PathLike[Any]) -> Extent | ReadFault:

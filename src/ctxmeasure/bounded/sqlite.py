@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 import stat
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -32,6 +32,7 @@ from attrs import frozen
 
 from .budget import KIB, ReadBudget, ReadFault, ReadStats
 from .keys import Key, Lack, Value
+from .listing import file_time
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Error
@@ -247,7 +248,7 @@ class _State:
     @property
     def modified_at(self) -> datetime:
         newest = max(file.modified_ns for file in (self.database, self.wal) if file is not None)
-        return datetime.fromtimestamp(newest // 1_000_000 / 1000, UTC)
+        return file_time(newest)
 
 
 def _real(path: Any) -> str:

@@ -1,23 +1,44 @@
-"""The command ``ctxmeasure`` and its subcommands, put together."""
+"""The command ``ctxmeasure`` and the table of its subcommands, each imported when it is called."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from .models import models
-from .observe import observe
 from .quiet import QuietGroup, examples
-from .run import run
-from .sources import sources
-from .stream import stream
 
 __all__ = ["ctxmeasure"]
 
+# In the order in which the help lists them. A subcommand has the name of its module.
+_COMMANDS = (
+    *("sessions", "watch", "observe", "explain", "history", "check"),
+    *("stream", "run", "sources", "models", "doctor"),
+)
+
+
+class _Commands(QuietGroup):
+    """The subcommands, none of which pays for the imports of another."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Return the names of all subcommands."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Import a subcommand."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f".{cmd_name}", __package__)
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
 
 @click.group(
-    cls=QuietGroup,
+    cls=_Commands,
     epilog=examples(
-        "ctxmeasure observe auto SESSION.jsonl --summary",
+        "ctxmeasure sessions --since 2h --sort pressure",
+        "ctxmeasure explain SESSION.jsonl",
+        "ctxmeasure history SESSION.jsonl --html report.html",
         'claude -p "..." --output-format stream-json --verbose | ctxmeasure stream claude.stream',
     ),
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -26,10 +47,9 @@ __all__ = ["ctxmeasure"]
 def ctxmeasure() -> None:
     """Tell how full a coding agent's context window is, and how that is known.
 
+    Begin with `ctxmeasure sessions`: it finds the sessions of Claude Code, Codex, Cursor and Pi on
+    this machine.
+
     Exit status: 0 there is a measurement, 3 there is none (its reason has a name), 2 the command
     was called wrongly.
     """
-
-
-for _command in (observe, stream, run, sources, models):
-    ctxmeasure.add_command(_command)

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
 from ..assess import Counts, Policy
-from ..bounded.budget import ReadBudget, ReadFault
 from ..evidence import Phase
-from ..identify import identify
-from ..observation import Missing, MissingReason, Observation, Provenance
-from ..reading import observe as read_and_judge
-from ..source import Source, StoreSource
-from . import standard_input
-from .options import limit_option, model_option, session_option
+from ..observation import Missing
+from ..source import Source
+from .options import limit_option, model_option, session_option, source_argument
 from .output import MISSING, say_explanation, say_observation, say_summary
+from .question import answer
 from .quiet import (
-    AUTO,
     QuietCommand,
     duration,
     examples,
     moment,
     one_of,
     positive,
-    source_or_auto,
     text,
 )
 
@@ -40,7 +35,7 @@ __all__ = ["observe"]
         "ctxmeasure observe claude.status_line --explain < PAYLOAD.json",
     ),
 )
-@click.argument("source", type=source_or_auto)
+@source_argument
 @click.argument("file", default="-")
 @session_option
 @click.option(
@@ -123,19 +118,14 @@ def observe(
     Exit status: 0 observed, 3 missing, 2 wrong arguments or a source that `auto` cannot tell.
     """
     asked_at = at or datetime.now(UTC)
-    data = _standard_input(source, max_bytes) if file == "-" else file
-    found = _identified(data) if isinstance(source, str) else source
-    if isinstance(found, ReadFault):
-        observation: Observation = _unread(found)
-    else:
-        observation = read_and_judge(
-            found,
-            data,
-            at=asked_at,
-            policy=Policy(counts=counts, max_age=max_age, accept_estimates=accept_estimates),
-            budget=None if max_bytes is None else ReadBudget(maximum=max_bytes),
-            **question,
-        )
+    observation = answer(
+        source,
+        file,
+        at=asked_at,
+        policy=Policy(counts=counts, max_age=max_age, accept_estimates=accept_estimates),
+        max_bytes=max_bytes,
+        **question,
+    )
     match form:
         case "summary":
             say_summary(observation)
@@ -145,26 +135,3 @@ def observe(
             say_observation(observation)
     if isinstance(observation, Missing):
         ctx.exit(MISSING)
-
-
-def _standard_input(source: Source | str, max_bytes: int | None) -> BinaryIO:
-    if isinstance(source, StoreSource):  # its journal, beside it, is part of what it holds
-        raise click.UsageError("This SOURCE is a database: name its FILE.")
-    return standard_input.as_file(max_bytes)
-
-
-def _identified(data: str | BinaryIO) -> Source | ReadFault:
-    found = identify(data)
-    if found is None:
-        raise click.UsageError(
-            "What FILE holds could be more than one agent's, or is none's that is known. Name its "
-            "SOURCE; `ctxmeasure sources` lists them."
-        )
-    return found
-
-
-def _unread(fault: ReadFault) -> Missing:
-    """Return the missing state of a file that could not be read to tell its source."""
-    return Missing(
-        reason=MissingReason(fault.value), provenance=Provenance(adapter=AUTO, source=AUTO)
-    )

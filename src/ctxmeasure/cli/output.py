@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,21 +13,30 @@ from ..observation import Missing, Observation, Observed
 from ..record import dumps
 from ..render import explain, summary
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
 __all__ = [
     "MISSING",
+    "UNBOUNDED",
     "say",
     "say_aside",
+    "say_drawn",
     "say_explanation",
     "say_json",
+    "say_lines",
     "say_observation",
     "say_peak",
     "say_summary",
     "say_table",
+    "terminal",
 ]
 
 _PROSE = frozenset({"about", "why"})  # the columns that may be broken over several lines
 
-_UNBOUNDED = 10_000  # characters; wider than any table
+UNBOUNDED = 10_000
+"""Characters; wider than any table."""
 
 MISSING = 3
 """The exit status when there is no measurement."""
@@ -86,11 +95,11 @@ def say_explanation(observation: Observation, *, at: datetime) -> None:
     say(explain(observation, at=at))
 
 
-def say_json(finding: object) -> None:
-    """Write *finding* as one line of JSON."""
+def say_json(finding: object) -> bool:
+    """Write *finding* as one line of JSON; return as `say` does."""
     import json  # noqa: PLC0415 - only where asked for
 
-    say(json.dumps(finding, separators=(",", ":")))
+    return say(json.dumps(finding, separators=(",", ":")))
 
 
 def say_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
@@ -98,27 +107,45 @@ def say_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None
 
     On a terminal in aligned columns that wrap, elsewhere as lines with tabs, for other programs.
     """
-    cells = [[str(row.get(column, "")) for column in columns] for row in rows]
-    if sys.stdout is not None and sys.stdout.isatty():
-        say(_aligned(cells, columns))
+    cells = [{column: str(row.get(column, "")) for column in columns} for row in rows]
+    console = terminal()
+    if console is None:
+        say_lines([dict(zip(columns, columns, strict=True)), *cells], columns)
     else:
-        say("\n".join("\t".join(line) for line in [list(columns), *cells]))
+        say_drawn(console, _aligned(cells, columns, console))
 
 
-def _aligned(cells: Iterable[Sequence[str]], columns: Sequence[str]) -> str:
+def say_lines(rows: Iterable[Mapping[str, str]], columns: Sequence[str]) -> bool:
+    """Write a line for each of *rows*, with tabs between the *columns*; return as `say` does."""
+    return say("\n".join("\t".join(row[column] for column in columns) for row in rows))
+
+
+def terminal() -> Console | None:
+    """Return a console on standard output, or None where that is no terminal."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
     from rich.console import Console  # noqa: PLC0415 - 0.1 s, for terminals only
-    from rich.table import Table  # noqa: PLC0415 - as above
+
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def say_drawn(console: Console, drawn: object) -> bool:
+    """Write what *console* makes of *drawn*; return as `say` does."""
+    with console.capture() as captured:
+        console.print(drawn)
+    return say(captured.get().rstrip("\n"))
+
+
+def _aligned(cells: Iterable[Mapping[str, str]], columns: Sequence[str], console: Console) -> Table:
+    from rich.table import Table  # noqa: PLC0415 - 0.1 s, for terminals only
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         # What people copy stays in one piece; only prose is folded.
         table.add_column(column, overflow="fold", no_wrap=column not in _PROSE)
     for line in cells:
-        table.add_row(*line)
-    console = Console(markup=False, emoji=False, highlight=False)
+        table.add_row(*line.values())
     # A terminal narrower than what must stay whole breaks the lines itself; nothing is cut off.
-    unbounded = console.options.update(width=_UNBOUNDED)
+    unbounded = console.options.update(width=UNBOUNDED)
     console.width = max(console.width, console.measure(table, options=unbounded).minimum)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip("\n")
+    return table

@@ -14,19 +14,22 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from ..registry import find, ids, sources
+from ..registry import AGENTS_ON_DISK, find, ids, sources
 from ..source import Source, StreamSource
 
 __all__ = [
     "AUTO",
     "QuietCommand",
     "QuietGroup",
+    "agent",
     "duration",
     "examples",
     "moment",
     "one_of",
+    "percentage",
     "positive",
     "source_or_auto",
+    "span",
     "stream_source",
     "text",
 ]
@@ -59,8 +62,9 @@ class QuietGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is named first."""
-        if args[0] not in self.commands and not ctx.resilient_parsing:
-            ctx.fail(f"Unknown command. Commands: {', '.join(self.commands)}.")
+        known = self.list_commands(ctx)
+        if args[0] not in known and not ctx.resilient_parsing:
+            ctx.fail(f"Unknown command. Commands: {', '.join(known)}.")
         return super().resolve_command(ctx, args)
 
 
@@ -132,3 +136,30 @@ def source_or_auto(typed: str) -> Source | str:
     with suppress(ValueError):
         return find(typed)
     _refuse(f"{AUTO} or one of {', '.join(ids())}")
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def span(typed: str) -> timedelta:
+    """Return the duration that *typed* names: ``90``, ``90s``, ``15m``, ``2h`` or ``7d``."""
+    unit = _UNITS.get(typed[-1:], 0)
+    with suppress(ValueError, OverflowError):
+        length = timedelta(seconds=float(typed[:-1] if unit else typed) * (unit or 1))
+        if length >= timedelta(0):
+            return length
+    _refuse("a duration such as 90s, 15m, 2h or 7d")
+
+
+def percentage(typed: str) -> float:
+    """Return the percentage *typed*, which may lie over 100: a context can be overrun."""
+    with suppress(ValueError):
+        share = float(typed.removesuffix("%"))
+        if 0 < share < float("inf"):
+            return share
+    _refuse("a percentage above 0")
+
+
+def agent(typed: str) -> str:
+    """Return the name of an agent whose sessions lie on a disk."""
+    return typed if typed in AGENTS_ON_DISK else _refuse(f"one of {', '.join(AGENTS_ON_DISK)}")

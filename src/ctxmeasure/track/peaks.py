@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any
 
 from attrs import Attribute, evolve, field, frozen
 
+from ..immutable import FrozenMapping
 from ..measurement import Measurement, PercentMeasurement, TokenMeasurement
 from ..observation import Missing, MissingReason, Observation, Observed
 from ..record import from_dict, to_dict
@@ -91,7 +91,7 @@ _CONTEXT_CHANGED = frozenset(
 def _frozen_copy(named: Mapping[str, Highest]) -> Mapping[str, Highest]:
     if not isinstance(named, Mapping):
         raise TypeError("by_hat and by_key: expected mappings")
-    return MappingProxyType(dict(named))
+    return FrozenMapping(named)
 
 
 def _named(_: object, attribute: Attribute[Any], named: Mapping[Any, Any]) -> None:

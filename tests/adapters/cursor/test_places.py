@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ctxmeasure.adapters.cursor.places import System, places
+from ctxmeasure.adapters.cursor.places import places
+from ctxmeasure.whereabouts import System
 
 
 def found(system: System, home: str, **others: Any) -> list[str]:

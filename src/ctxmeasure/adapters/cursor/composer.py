@@ -34,15 +34,16 @@ from ...evidence import (
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import StoreSource
+from ...whereabouts import ListedChat
 from .payload import is_percent, model_ref
 from .stores import document, scope_gap, turn_gap
 
-__all__ = ["COMPOSER"]
+__all__ = ["COMPOSER", "LISTS", "listed_chats"]
 
 _Head: TypeAlias = Mapping[str, Any]
 
 # The lists of heads, the newer one first.
-_LISTS = (
+LISTS = (
     Key("ItemTable", "composer.composerHeaders"),
     Key("ItemTable", "composer.composerData"),
 )
@@ -72,9 +73,9 @@ def _extract(values: KeyValues, query: Query) -> Evidence | NeedKeys:
         return gap
     if query.session_id is not None:
         return _of_session(query.session_id, values, query)
-    lists = _read(values, _LISTS)
+    lists = _read(values, LISTS)
     if lists is None:
-        return NeedKeys(_LISTS, _OUT_OF_READS)
+        return NeedKeys(LISTS, _OUT_OF_READS)
     listed = {text(head, "composerId") for head in _heads(lists)} - {None}
     if len(listed) > 1:
         return Gap(reason=MissingReason.SESSION_AMBIGUOUS)
@@ -197,9 +198,9 @@ def _of_head(
             return Gap(reason=MissingReason.SOURCE_MALFORMED)
         clocks = dict(zip(_CLOCKS, map(_number, row[1:]), strict=True))
         return _of_percent({**head, **clocks}, session_id, query)
-    lists = _read(values, _LISTS)
+    lists = _read(values, LISTS)
     if lists is None:
-        return NeedKeys(_LISTS, _OUT_OF_READS)
+        return NeedKeys(LISTS, _OUT_OF_READS)
     for head in _heads(lists):
         if head.get("composerId") == session_id:
             return _of_percent(head, session_id, query)
@@ -258,6 +259,23 @@ def _listed(value: Value) -> list[_Head] | MissingReason:
     # 3.1.17 keeps only the selection and says no more (§2.2).
     is_moved = "selectedComposerIds" in state
     return MissingReason.SUPERSEDED if is_moved else MissingReason.SCHEMA_UNKNOWN
+
+
+def listed_chats(values: KeyValues) -> tuple[ListedChat, ...]:
+    """Return the chats that the `LISTS` of a state database name, as far as these were read.
+
+    A database of 3.16 or later that keeps the heads in a table alone lists none: a table is not
+    searched. Ids with a line break are of tools' own composers and no chats (§2.2).
+    """
+    chats: dict[str, ListedChat] = {}
+    for head in _heads([value for key in LISTS if (value := values.get(key)) is not None]):
+        session_id = text(head, "composerId")
+        if session_id is not None and "\n" not in session_id:
+            workspace = nested(nested(head, "workspaceIdentifier"), "uri")
+            folder = text(workspace, "fsPath")
+            chat = ListedChat(session_id=session_id, updated_at=_last_counted(head), folder=folder)
+            chats.setdefault(session_id, chat)
+    return tuple(chats.values())
 
 
 COMPOSER = StoreSource(

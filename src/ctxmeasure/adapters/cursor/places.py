@@ -8,37 +8,11 @@ the remote machine. From formats/cursor.md §2.1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from pathlib import PurePosixPath, PureWindowsPath
 
-from attrs import frozen
+from ...whereabouts import Folder, Place, System
 
-__all__ = ["Place", "System", "places"]
-
-
-class System(StrEnum):
-    """Where Cursor runs, seen from where its databases are looked for."""
-
-    LINUX = "linux"
-    MACOS = "macos"
-    WINDOWS = "windows"
-    WSL = "wsl"
-    """The IDE runs on Windows; it is looked for from the Linux inside, where the CLI runs."""
-
-
-@frozen
-class Place:
-    """A folder and what to look for in it.
-
-    Attributes:
-        source: The source that reads what is found, such as ``cursor.composer``.
-        folder: The folder, in the spelling of the system that looks.
-        pattern: A pattern for `pathlib.Path.glob` below the folder.
-    """
-
-    source: str
-    folder: PurePath
-    pattern: str
+__all__ = ["places"]
 
 
 # The IDE's folder below the home, and the variable that names another parent for it.
@@ -79,22 +53,28 @@ def places(
         ide_folder: The IDE's own folder (``--user-data-dir``), instead of the usual one.
         cli_folder: The CLI's own folder, instead of ``.cursor`` in the home.
     """
-    spell = PureWindowsPath if system is System.WINDOWS else PurePosixPath
-    ide = ide_folder or _ide_folder(system, home, windows_home, environment or {})
-    cli = spell(cli_folder) if cli_folder else spell(home) / ".cursor"
-    in_ide = () if ide is None else _IN_IDE_FOLDER
-    return (
-        *(Place("cursor.composer", spell(ide or "") / folder, what) for folder, what in in_ide),
-        *(Place("cursor.chat_store", cli / folder, what) for folder, what in _IN_CLI_FOLDER),
+    ide = _ide_folder(system, home, windows_home, environment or {})
+    cli = Folder(_spelled(system, home) / ".cursor", "~/.cursor")
+    if ide_folder:
+        ide = Folder(_spelled(system, ide_folder), "the IDE's folder")
+    if cli_folder:
+        cli = Folder(_spelled(system, cli_folder), "the CLI's folder")
+    in_ide = (
+        () if ide is None else tuple(ide.place("cursor.composer", *at) for at in _IN_IDE_FOLDER)
     )
+    return (*in_ide, *(cli.place("cursor.chat_store", *at) for at in _IN_CLI_FOLDER))
+
+
+def _spelled(system: System, folder: str) -> PureWindowsPath | PurePosixPath:
+    return PureWindowsPath(folder) if system is System.WINDOWS else PurePosixPath(folder)
 
 
 def _ide_folder(
     system: System, home: str, windows_home: str | None, environment: Mapping[str, str]
-) -> str | None:
+) -> Folder | None:
     below_home, variable = _IDE_FOLDERS[system]
     parent = environment.get(variable) if variable else None
     if parent:
-        return f"{parent}/Cursor"
+        return Folder(_spelled(system, parent) / "Cursor", f"${variable}/Cursor")
     base = windows_home if system is System.WSL else home
-    return None if base is None else f"{base}/{below_home}"
+    return None if base is None else Folder(_spelled(system, base) / below_home, f"~/{below_home}")

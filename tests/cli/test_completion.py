@@ -1,0 +1,44 @@
+"""Shells complete commands, options, sources and agents."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+from click.shell_completion import ShellComplete
+from command_line import COMMAND
+
+from ctxmeasure.cli.commands import ctxmeasure
+
+
+def completed(words: str, typed: str = "") -> set[str]:
+    """Return what a shell is offered behind *words* for what is *typed* of the next one."""
+    shell = ShellComplete(ctxmeasure, {}, "ctxmeasure", "_CTXMEASURE_COMPLETE")
+    return {offer.value for offer in shell.get_completions(words.split()[1:], typed)}
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "expected"),
+    [
+        ("ctxmeasure", "s", {"sessions", "sources", "stream"}),
+        ("ctxmeasure sessions", "--no", {"--no-names"}),
+        ("ctxmeasure sessions --agent", "c", {"claude", "codex", "cursor"}),
+        ("ctxmeasure observe", "claude.s", {"claude.status_line", "claude.stream"}),
+        ("ctxmeasure check", "au", {"auto"}),
+        ("ctxmeasure explain --source", "text", {"text"}),
+    ],
+)
+def test_a_shell_is_offered_what_fits(words: str, typed: str, expected: set[str]) -> None:
+    assert completed(words, typed) == expected
+
+
+def test_a_script_for_the_shell_is_printed() -> None:
+    result = subprocess.run(  # noqa: S603 - our own code
+        COMMAND,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "_CTXMEASURE_COMPLETE": "zsh_source"},
+    )
+    assert "compdef _ctxmeasure_completion ctxmeasure" in result.stdout

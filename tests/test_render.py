@@ -15,19 +15,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import (
-    counts,
-    limits,
-    missing,
-    models,
-    moments,
-    observations,
-    observed,
-    percent_measurements,
-    percentages,
-    provenances,
-    token_measurements,
-)
 
 from ctxmeasure.bounded.budget import ReadStats
 from ctxmeasure.capability.model import ModelRef
@@ -46,6 +33,19 @@ from ctxmeasure.observation import (
     UsedBasis,
 )
 from ctxmeasure.render import codex_left_percent, explain, gauge, summary
+from ctxmeasure.testing.strategies import (
+    counts,
+    limits,
+    missing,
+    models,
+    moments,
+    observations,
+    observed,
+    percent_measurements,
+    percentages,
+    provenances,
+    token_measurements,
+)
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)

@@ -6,13 +6,13 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure import capability
 from ctxmeasure.capability import Capability, Certainty, ModelRef, Resolution, Unresolved, resolve
 from ctxmeasure.capability.table import edition, identify, models
+from ctxmeasure.testing import strategies
 
 BEFORE_BETA = datetime(2025, 7, 1, tzinfo=UTC)
 IN_BETA = datetime(2026, 4, 29, 23, 59, 59, tzinfo=UTC)

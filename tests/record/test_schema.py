@@ -11,7 +11,6 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from strategies import observations, percent_measurements, token_measurements
 
 from ctxmeasure import record
 from ctxmeasure.observation import (
@@ -26,6 +25,7 @@ from ctxmeasure.observation import (
     Provenance,
     UsedBasis,
 )
+from ctxmeasure.testing.strategies import observations, percent_measurements, token_measurements
 
 VALIDATOR = Draft202012Validator(record.schema())
 PROVENANCE = Provenance(adapter="claude", source="claude.transcript")

@@ -6,30 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_frames import (
-    AT,
-    MODEL,
+from claude_frames import AT, STREAMED, Feed, lines_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmeasure.adapters.claude.stream import STREAM
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
+from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.claude.frames import (
     SESSION,
-    STREAMED,
-    Feed,
     assistant,
     boundary,
     init,
-    lines_of,
     message_delta,
     message_start,
     result,
     status,
     usage,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
-
-from ctxmeasure.adapters.claude.stream import STREAM
-from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
-from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.claude.rows import MODEL
+from ctxmeasure.testing.hostile import any_json, spoilt
 
 ROOT = Path(__file__).parents[2] / "recordings"
 TRUTH = {name: json.loads((ROOT / name / "truth.json").read_bytes()) for name in STREAMED}

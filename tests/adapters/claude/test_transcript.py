@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_sessions import ABSENT, MODEL, START, Writer, joined, read, usage
+from claude_sessions import read
 
 from ctxmeasure.adapters.claude.transcript import TRANSCRIPT
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Channel, Evidence, Gap, Phase, UsedTokens
 from ctxmeasure.observation import MissingReason, Partial, UsedBasis
+from ctxmeasure.testing import ABSENT, START
+from ctxmeasure.testing.claude.rows import MODEL, TranscriptRows, usage
+from ctxmeasure.testing.session import joined
 from ctxmeasure.usage import TokenUsage
 
 TURN = "9b50f700-0000-4000-8000-000000000001"
@@ -34,9 +37,9 @@ def reason(evidence: Evidence) -> str:
     return evidence.reason.value
 
 
-def answered(tokens: int = 40_000, **fields: Any) -> Writer:
+def answered(tokens: int = 40_000, **fields: Any) -> TranscriptRows:
     """Return a session of one prompt and its response."""
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(tokens, **fields)
     return session
@@ -97,9 +100,9 @@ def test_a_response_without_a_usable_time_has_none(timestamp: Any) -> None:
 # -- one response, many rows (issues 51 and 52) -----------------------------------------------
 
 
-def blocks(*outputs: int, **fields: Any) -> Writer:
+def blocks(*outputs: int, **fields: Any) -> TranscriptRows:
     """Return a session whose one response has a row for each of *outputs*."""
-    session = Writer(prompt_id=None, version="2.1.63")
+    session = TranscriptRows(prompt_id=None, version="2.1.63")
     session.prompt()
     for output in outputs:
         message = {"usage": usage(24_000, output), "stop_reason": None}
@@ -139,7 +142,7 @@ def test_all_block_rows_and_phases_give_one_identity() -> None:
 def test_a_response_without_an_id_is_known_by_its_row() -> None:
     evidence = read(answered(message={"id": ABSENT}, uuid="row-1").content)
     assert isinstance(evidence, UsedTokens)
-    assert evidence.identity == (Writer().session_id, "", "row-1")
+    assert evidence.identity == (TranscriptRows().session_id, "", "row-1")
 
 
 def test_a_response_without_any_id_has_no_identity() -> None:
@@ -149,7 +152,7 @@ def test_a_response_without_any_id_has_no_identity() -> None:
 
 
 def test_parallel_tools_are_no_rewind_although_the_leaf_skips_a_sibling_row() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     first = session.response(15_000, message_id="msg_01abc")
     second = session.response(15_000, message_id="msg_01abc")
@@ -169,7 +172,7 @@ def test_issue_1_a_sidechain_row_is_never_the_main_context() -> None:
 
 
 def test_issue_53_a_sub_agents_file_has_no_main_context() -> None:
-    agent = Writer(agent_id="a54e51b23b1dadccb")
+    agent = TranscriptRows(agent_id="a54e51b23b1dadccb")
     agent.prompt()
     agent.response(2_000)
     assert reason(read(agent.content)) == "session_mismatch"
@@ -232,7 +235,7 @@ def test_issue_45_the_echoed_model_id_says_nothing_about_the_long_window() -> No
 
 def test_a_tools_result_that_quotes_a_transcript_is_no_row_of_it() -> None:
     session = answered()
-    quoted = Writer()
+    quoted = TranscriptRows()
     quoted.compaction(post=900)
     quoted.response(90_000)
     session.tool_result(toolUseResult={"rows": quoted.rows})
@@ -250,10 +253,10 @@ def test_a_frame_of_the_live_stream_is_no_row() -> None:
 
 def test_a_sub_agent_is_measured_when_it_is_asked_for() -> None:
     session = answered()
-    agent = Writer(agent_id="a54e51b")
+    agent = TranscriptRows(agent_id="a54e51b")
     agent.prompt()
     agent.response(2_000)
-    other = Writer(agent_id="b00b135")
+    other = TranscriptRows(agent_id="b00b135")
     other.prompt()
     other.response(3_000)
     content = agent.content + session.content + other.content
@@ -266,7 +269,7 @@ def test_a_sub_agent_is_measured_when_it_is_asked_for() -> None:
 def test_the_samples_of_two_agents_are_never_one_sample() -> None:
     identities = set()
     for agent_id in (None, "a54e51b", "b00b135"):
-        agent = Writer(agent_id=agent_id)
+        agent = TranscriptRows(agent_id=agent_id)
         agent.prompt()
         agent.response(2_000, message_id="msg_01abc")
         evidence = read(agent.content, agent_id=agent_id)
@@ -280,13 +283,13 @@ def test_the_samples_of_two_agents_are_never_one_sample() -> None:
     [
         {"session_id": ABSENT},
         {"session_id": OTHER_SESSION},
-        {"sessionId": ABSENT, "session_id": Writer().session_id},
-        {"sessionId": 7, "session_id": Writer().session_id},
+        {"sessionId": ABSENT, "session_id": TranscriptRows().session_id},
+        {"sessionId": 7, "session_id": TranscriptRows().session_id},
     ],
 )
 def test_a_rows_session_is_spelled_two_ways(spelling: dict[str, Any]) -> None:
     content = answered(**spelling).content
-    assert used(read(content, session_id=Writer().session_id)) == 40_000
+    assert used(read(content, session_id=TranscriptRows().session_id)) == 40_000
 
 
 def test_a_row_that_names_no_session_counts_only_when_none_is_asked_for() -> None:
@@ -297,7 +300,7 @@ def test_a_row_that_names_no_session_counts_only_when_none_is_asked_for() -> Non
 
 
 def test_a_file_whose_rows_name_no_session_is_one_session() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt(sessionId=ABSENT)
     session.response(40_000, sessionId=ABSENT)
     assert used(read(session.content)) == 40_000
@@ -305,7 +308,7 @@ def test_a_file_whose_rows_name_no_session_is_one_session() -> None:
 
 
 def test_without_a_session_the_newest_rows_session_is_taken() -> None:
-    old, new = answered(90_000), Writer(session_id=OTHER_SESSION)
+    old, new = answered(90_000), TranscriptRows(session_id=OTHER_SESSION)
     new.prompt()
     new.response(18_000)
     assert used(read(old.content + new.content)) == 18_000
@@ -323,7 +326,7 @@ def test_a_session_that_copies_another_has_no_number_before_its_own_first_respon
 
 
 def test_a_session_with_no_message_yet_is_not_measured_yet() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.loose({"type": "mode", "sessionId": session.session_id})
     assert reason(read(session.content)) == "not_measured_yet"
     assert reason(read(session.content, session_id=session.session_id)) == "not_measured_yet"
@@ -331,7 +334,7 @@ def test_a_session_with_no_message_yet_is_not_measured_yet() -> None:
 
 
 def test_a_prompt_without_a_response_is_not_measured_yet() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     assert reason(read(session.content)) == "not_measured_yet"
 
@@ -388,7 +391,7 @@ def test_a_parent_that_is_not_in_the_file_breaks_the_chain(parent: Any) -> None:
 
 
 def test_a_cycle_of_parents_breaks_the_chain() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.response(40_000)
     session.prompt(uuid="a", parentUuid="c")
     session.row("system", uuid="b", parentUuid="a")
@@ -553,7 +556,7 @@ def test_a_compaction_in_the_middle_of_a_turn_keeps_the_turn() -> None:
     assert used(read(session.content, phase=Phase.ACTIVE, turn_id=TURN)) == 31_000
 
 
-def preserved(session: Writer, **fields: Any) -> None:
+def preserved(session: TranscriptRows, **fields: Any) -> None:
     """Write the last row of *session* again, behind the compaction that preserved it."""
     session.loose({**session.rows[-3], "parentUuid": session.leaf, **fields})
     session.leaf = session.rows[-1]["uuid"]
@@ -643,13 +646,13 @@ def test_a_summary_alone_marks_a_compaction() -> None:
 
 
 def test_a_summary_before_any_response_is_a_compaction_too() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.summary()
     assert reason(read(session.content)) == "compacted"
 
 
 def test_the_model_that_is_named_again_after_a_compaction_goes_with_the_gap() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.attachment("model", identity={"modelId": "claude-opus-4-6"})
     session.prompt()
     session.response(149_703)
@@ -666,7 +669,7 @@ def test_the_model_that_is_named_again_after_a_compaction_goes_with_the_gap() ->
 # -- the turn ---------------------------------------------------------------------------------
 
 
-def two_turns() -> Writer:
+def two_turns() -> TranscriptRows:
     """Return a session whose second turn has a prompt and no response."""
     session = answered(40_000)
     session.prompt_id = OTHER_TURN
@@ -695,7 +698,7 @@ def test_at_a_stop_hook_the_last_row_may_be_missing_but_not_the_turn() -> None:
 
 
 def test_the_request_names_the_turn_through_attachments_and_blocks() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.attachment("skill_listing")
     session.row("system", subtype="api_error")
@@ -705,7 +708,7 @@ def test_the_request_names_the_turn_through_attachments_and_blocks() -> None:
 
 
 def test_a_meta_row_names_a_turn_only_if_it_has_one() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.prompt(isMeta=True, promptId=ABSENT)
     session.response(40_000)
@@ -720,9 +723,9 @@ def test_an_active_turn_must_be_named_or_dated() -> None:
     assert reason(read(session.content, phase=Phase.ACTIVE)) == "turn_ids_not_recorded"
 
 
-def unnamed_turns() -> Writer:
+def unnamed_turns() -> TranscriptRows:
     """Return a session of a version that records no turn ids."""
-    session = Writer(prompt_id=None, version="2.1.71")
+    session = TranscriptRows(prompt_id=None, version="2.1.71")
     session.prompt()
     session.response(40_000)
     return session
@@ -742,7 +745,7 @@ def test_where_no_turn_ids_are_recorded_only_a_time_can_tell(phase: Phase) -> No
 
 
 def test_a_time_tells_nothing_about_a_response_without_one() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(40_000, timestamp=ABSENT)
     assert reason(read(session.content, turn_started_at=START)) == "turn_not_found"
@@ -756,13 +759,13 @@ def test_a_prompt_without_a_turn_id_does_not_pass_an_older_turn_on() -> None:
 
 
 def test_a_response_at_the_root_belongs_to_no_recorded_turn() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.response(40_000)
     assert reason(read(session.content, turn_id=TURN)) == "turn_ids_not_recorded"
 
 
 def test_a_response_whose_request_is_missing_belongs_to_no_known_turn() -> None:
-    session = Writer(leaf="nowhere")
+    session = TranscriptRows(leaf="nowhere")
     session.response(40_000)
     assert used(read(session.content)) == 40_000
     assert reason(read(session.content, turn_id=TURN)) == "chain_broken"
@@ -889,7 +892,7 @@ def test_a_server_side_tool_loop_counts_its_last_call_only() -> None:
 # -- the model --------------------------------------------------------------------------------
 
 
-def marker(session: Writer) -> bool | None:
+def marker(session: TranscriptRows) -> bool | None:
     evidence = read(session.content)
     assert isinstance(evidence, UsedTokens)
     assert evidence.model is not None
@@ -899,7 +902,7 @@ def marker(session: Writer) -> bool | None:
 
 def marked(**fields: Any) -> bool | None:
     """Return the marker of a session with a model attachment, a response and a ledger."""
-    session = Writer()
+    session = TranscriptRows()
     if "attached" in fields:
         session.attachment("model", identity={"modelId": fields.pop("attached")})
     session.prompt()
@@ -949,7 +952,7 @@ def test_a_ledger_with_two_entries_for_the_model_is_no_evidence() -> None:
 
 
 def test_a_ledger_of_before_the_response_does_not_count_it() -> None:
-    session = Writer()
+    session = TranscriptRows()
     entries: dict[str, Any] = {MODEL + "[1m]": {}}
     session.loose({"type": "cost-state", "sessionId": session.session_id, "modelUsage": entries})
     session.prompt()
@@ -974,7 +977,7 @@ def test_a_model_that_is_named_after_the_response_is_for_the_next_one() -> None:
     ],
 )
 def test_an_attachment_that_names_no_model_is_no_evidence(attachment: Any) -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.row("attachment", attachment=attachment, modelId=MODEL)
     session.prompt()
     session.response(40_000)
@@ -1008,7 +1011,7 @@ def test_a_response_without_a_model_is_measured_without_one(name: Any) -> None:
 # -- the window of bytes ----------------------------------------------------------------------
 
 
-def padded(session: Writer) -> None:
+def padded(session: TranscriptRows) -> None:
     """Write a row that is longer than the windows of these tests."""
     session.attachment("prompt_snapshot", text="x" * 5_000)
 
@@ -1040,7 +1043,7 @@ def test_an_ancestry_that_leaves_the_window_is_cut_off_when_the_budget_ends() ->
 
 
 def test_a_turn_that_begins_before_the_window_is_cut_off_when_the_budget_ends() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     padded(session)
     session.response(40_000)

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from attrs import define, field
-from claude_sessions import START, Writer, joined, read
+from claude_sessions import read
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure.evidence import Evidence, Gap, Phase, UsedTokens
+from ctxmeasure.testing import START
+from ctxmeasure.testing.claude.rows import TranscriptRows
+from ctxmeasure.testing.session import joined
 
 Seen: TypeAlias = int | str
 Op: TypeAlias = tuple[str, int]
@@ -40,7 +43,7 @@ class Story:
         newest: The newest response's size.
     """
 
-    session: Writer = field(factory=Writer)
+    session: TranscriptRows = field(factory=TranscriptRows)
     standing: dict[str | None, Seen] = field(factory=lambda: {None: "not_measured_yet"})
     turn_of: dict[Seen, str | None] = field(factory=dict)
     newest: Seen = "not_measured_yet"
@@ -241,7 +244,7 @@ MESSAGE_KEYS = st.sampled_from(["id", "model", "content", "usage", "role"])
 QUERIES = st.fixed_dictionaries(
     {"phase": st.sampled_from(Phase)},
     optional={
-        "session_id": st.just(Writer().session_id),
+        "session_id": st.just(TranscriptRows().session_id),
         "agent_id": st.just(AGENT),
         "turn_id": st.sampled_from(["turn-0", "turn-3", "\ud800", "two\nlines"]),
         "turn_started_at": st.just(START),

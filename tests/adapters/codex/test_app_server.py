@@ -6,13 +6,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from codex_notifications import (
-    AT,
+from codex_notifications import AT, NOTIFICATIONS, Feed
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmeasure.adapters.codex.app_server import APP_SERVER
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
+from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.stream import Stream
+from ctxmeasure.testing.codex.notifications import (
     CHILD,
-    NOTIFICATIONS,
     THREAD,
-    WINDOW,
-    Feed,
     compaction,
     ended,
     estimated,
@@ -22,15 +27,8 @@ from codex_notifications import (
     started,
     updated,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
-
-from ctxmeasure.adapters.codex.app_server import APP_SERVER
-from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
-from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
-from ctxmeasure.stream import Stream
+from ctxmeasure.testing.codex.rows import WINDOW
+from ctxmeasure.testing.hostile import any_json, spoilt
 from ctxmeasure.usage import TokenUsage
 
 FORK = "01a22891-5b88-7b72-b4f5-9def3d359107"

@@ -6,23 +6,13 @@ import json
 from typing import Any
 
 from attrs import define, field
-from codex_sessions import (
-    PARENT,
-    PARENTS_TURN,
-    ROLLOUTS,
-    Rollout,
-    Seen,
-    Writer,
-    joined,
-    read,
-    shown,
-    turn,
-    usage,
-)
+from codex_sessions import ROLLOUTS, Rollout, Seen, read, shown
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure.evidence import Gap, Phase, TokenPair, UsedTokens
+from ctxmeasure.testing.codex.rows import PARENT, PARENTS_TURN, RolloutRows, turn, usage
+from ctxmeasure.testing.session import joined
 
 VERSIONS = ["0.115.0", "0.145.0", "0.171.0"]
 
@@ -41,7 +31,7 @@ class Story:
         is_running: A turn runs.
     """
 
-    session: Writer
+    session: RolloutRows
     seen: Seen = "not_measured_yet"
     turns: dict[str, Seen] = field(factory=dict)
     is_running: bool = False
@@ -132,7 +122,7 @@ STEPS = ["start", "respond", "call", "repeat", "interrupt", "end", "compact", "f
 def test_a_reader_sees_where_the_meter_stands_and_what_each_turn_came_to(
     version: str, steps: list[str], window: int
 ) -> None:
-    story = Story(Writer(version))
+    story = Story(RolloutRows(version))
     story.session.begin()
     for name in steps:
         story.step(name)
@@ -154,7 +144,7 @@ def test_a_reader_sees_where_the_meter_stands_and_what_each_turn_came_to(
 
 def foreign(thread_id: str = PARENT) -> list[dict[str, Any]]:
     """Return rows that name another thread, and rows of kinds that do not matter."""
-    writer = Writer(thread_id=thread_id, turn_id=turn(0xFFFF), last=usage(99_000))
+    writer = RolloutRows(thread_id=thread_id, turn_id=turn(0xFFFF), last=usage(99_000))
     writer.record()
     writer.item("AgentMessage")
     writer.item("ContextCompaction")

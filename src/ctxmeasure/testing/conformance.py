@@ -167,5 +167,7 @@ def _hold(property_: Property, subject: Subject, settings: hypothesis.settings |
 
 def _work(machine: type[RuleBasedStateMachine], settings: hypothesis.settings | None) -> None:
     chosen = settings or hypothesis.settings()
-    short = hypothesis.settings(chosen, stateful_step_count=_STEPS_OF_A_MACHINE)
+    # A machine takes many steps, and that of a store a process.
+    few = max(1, chosen.max_examples // 2)
+    short = hypothesis.settings(chosen, max_examples=few, stateful_step_count=_STEPS_OF_A_MACHINE)
     run_state_machine_as_test(machine, settings=short)

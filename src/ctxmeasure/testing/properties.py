@@ -68,13 +68,13 @@ def costless(observation: Observation) -> Observation:
 
 
 def shows_the_truth_at_every_step(subject: Subject) -> None:
-    """Each step with sizes of every kind, in the writer's order and in the reverse one."""
-    for size in range(5):
-        for order in (subject.writer.steps, subject.writer.steps[::-1]):
-            session = session_of(subject.writer, [(step, size) for step in order])
-            for count, written in enumerate(session.written, start=1):
-                with subject.laid_first(session, count) as laid:
-                    subject.assert_true(laid, written)
+    """Each step with sizes of several kinds, in the writer's order and in the reverse one."""
+    steps = subject.writer.steps
+    for size, order in enumerate((steps, steps[::-1], steps)):
+        session = session_of(subject.writer, [(step, size) for step in order])
+        for count, written in enumerate(session.written, start=1):
+            with subject.laid_first(session, count) as laid:
+                subject.assert_true(laid, written)
 
 
 def shows_the_truth(subject: Subject, data: st.DataObject) -> None:
@@ -94,7 +94,7 @@ def is_safe_after_every_byte(subject: Subject, data: st.DataObject) -> None:
     session = drawn(subject, data)
     content, ends = content_of(session), ends_of(session)
     # A row is most easily taken for a whole one where its end is near.
-    near = {end - back for end in ends[-4:] for back in (1, 2, 3, 5, 8, 13) if end >= back}
+    near = {end - back for end in ends[-2:] for back in (1, 2, 4, 8) if end >= back}
     for cut in near | {data.draw(st.integers(0, len(content)))}:
         assert_safe(subject, session.written, content[:cut])
 
@@ -118,7 +118,7 @@ def shows_nothing_of_a_cut_payload(subject: Subject, data: st.DataObject) -> Non
     """A payload of which a byte is missing is a `Missing`."""
     written = data.draw(st.sampled_from(drawn(subject, data).written))
     content = written.content.rstrip()
-    near = {len(content) - back for back in (1, 2, 3, 5, 8, 13)}
+    near = {len(content) - back for back in (1, 2, 4, 8)}
     for cut in near | {data.draw(st.integers(0, len(content) - 1))}:
         for answer in written.answers:
             observation = subject.observe(content[:cut], written.at, answer)
@@ -154,13 +154,14 @@ def takes_no_end_of_a_line_for_a_row(subject: Subject, data: st.DataObject) -> N
         return
     start = data.draw(st.sampled_from(starts) | st.just(starts[-1]))
     longer = content[: start - 1] + b" " + content[start:]  # the two lines are one now
-    window = len(content) - start
     for answer in last.answers:
-        whole = subject.observe(longer, last.at, answer)
-        budget = ReadBudget(initial=window, maximum=window + head)
-        told = subject.observe(longer, last.at, answer, budget=budget)
-        is_same = Truth.told_by(told).numbers == Truth.told_by(whole).numbers
-        assert isinstance(told, Missing) or is_same, (answer, told)
+        told = [
+            subject.observe(longer, last.at, answer, budget=budget)
+            # From where the row seemed to begin, and from within it.
+            for window in (len(content) - start, len(content) - start - 1)
+            for budget in (ReadBudget(initial=window, maximum=window + head),)
+        ]
+        assert costless(told[0]) == costless(told[1]), answer
 
 
 def _head(subject: Subject, session: Writer) -> int:
@@ -389,7 +390,8 @@ def tells_no_word(subject: Subject, data: st.DataObject) -> None:
     planter = Planter(subject.writer.words)
     planted = session.planted(planter)
     if isinstance(subject.source, StoreSource):
-        assert MARK in repr(planted), "a database's writer has to put planting.MARK into its texts"
+        is_marked = any(mark in repr(planted) for mark in (MARK, MARK.encode().hex()))
+        assert is_marked, "a database's writer has to put planting.MARK into its texts"
     with subject.laid(planted, last.at) as laid:
         for answer in last.answers:
             own = {key: planter.sentinels.get(id_, id_) for key, id_ in answer.question.items()}

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 from attrs import frozen
 
 from ...evidence import Phase
-from ..session import ABSENT, Answer, Row, Truth, Writer, line
+from ..session import ABSENT, Answer, Row, Truth, Writer, line, without_absent
 from .rows import TranscriptRows, usage
 
-__all__ = ["AGENT", "WORDS", "TranscriptWriter"]
+__all__ = ["AGENT", "BAD_USAGES", "MODELS", "WORDS", "TranscriptWriter"]
 
 WORDS = Writer.words | {
     "subtype",
@@ -40,13 +40,21 @@ AGENT = "a54e51b23b1dadccb"
 _NOBODY = "0123abcd-0000-4000-8000-00000000000e"
 _STRANGER = "0123abcd-0000-4000-8000-00000000000f"
 
-# The window of each; None: the table does not know the model.
-_MODELS: dict[str, int | None] = {
+MODELS: dict[str, int | None] = {
     "claude-haiku-4-5-20251001": 200_000,
     "claude-opus-4-8": 1_000_000,
     "mystery-model-9": None,
     "claude-sonnet-4-5-20250929": 200_000,
 }
+"""The models of a written session, and their windows; None: the table does not know the model."""
+
+BAD_USAGES: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"cache_read_input_tokens": ABSENT}, "usage_incomplete"),
+    (dict.fromkeys(usage(0), 0), "usage_not_reported"),
+    ({"input_tokens": -1}, "usage_invalid"),
+)
+"""What can be wrong with a usage, and the reason that it gives."""
+
 _VERSIONS = ("2.1.332", "2.1.328", "2.1.320")
 
 
@@ -160,7 +168,7 @@ class TranscriptWriter(Writer):
 
     def _respond(self, used: int, *, blocks: int, reported: Any = None, wrong: str = "") -> None:
         rows, written = self.rows, {}
-        window = _MODELS[rows.model]
+        window = MODELS[rows.model]
         for _ in range(blocks):
             at = rows.now
             truth = _truth(used, window, at) if not wrong else Truth.missing(wrong)
@@ -219,7 +227,7 @@ class TranscriptWriter(Writer):
             self._agents_truth = Truth.missing("not_measured_yet")
         self._emit()
         used = self.fresh()
-        self._agents_truth = _truth(used, _MODELS[rows.model], rows.now)
+        self._agents_truth = _truth(used, MODELS[rows.model], rows.now)
         rows.leaf = asked
         rows.response(used)
         rows.agent_id, self._agents_leaf, rows.leaf = None, rows.leaf, before
@@ -227,7 +235,7 @@ class TranscriptWriter(Writer):
 
     def switch_model(self, size: int) -> None:
         """Let another model answer from now on."""
-        self.rows.model = list(_MODELS)[size % len(_MODELS)]
+        self.rows.model = list(MODELS)[size % len(MODELS)]
 
     def resume(self, size: int) -> None:
         """Let another version go on with the session."""
@@ -241,17 +249,14 @@ class TranscriptWriter(Writer):
     def report_badly(self, size: int) -> None:
         """Write a response whose usage cannot be counted."""
         used = self.fresh()
-        reported, reason = (
-            ({**usage(used), "cache_read_input_tokens": ABSENT}, "usage_incomplete"),
-            (dict.fromkeys(usage(used), 0), "usage_not_reported"),
-            ({**usage(used), "input_tokens": -1}, "usage_invalid"),
-        )[size % 3]
-        reported = {key: count for key, count in reported.items() if count is not ABSENT}
+        change, reason = BAD_USAGES[size % len(BAD_USAGES)]
+        reported = without_absent({**usage(used), **change})
         self._respond(used, blocks=1, reported=reported, wrong=reason)
 
     def compact(self, size: int) -> None:
         """Compact the conversation."""
-        boundary = self.rows.boundary(post=self.shrink() if size % 2 else ABSENT)
+        left = self.shrink()
+        boundary = self.rows.boundary(post=left if size % 2 else ABSENT)
         self._standing, self._marked_at = {boundary: _COMPACTED}, None
         self._emit()
         self._marked_at = self.rows.now

@@ -16,7 +16,14 @@ from ...evidence import Phase
 from ..session import Answer, Row, Truth, Writer, line
 from .rows import PARENT, PARENTS_TURN, WINDOW, RolloutRows, usage
 
-__all__ = ["WORDS", "RolloutWriter"]
+__all__ = [
+    "NOT_FOUND",
+    "WORDS",
+    "RolloutWriter",
+    "RolloutWriter0115",
+    "RolloutWriter0145",
+    "Turn",
+]
 
 WORDS = Writer.words | {
     "cli_version",
@@ -37,16 +44,18 @@ _TURN_END_LAG = timedelta(seconds=30)  # a turn's last sample lies at most this 
 # The window that Codex states for each; none of the last two is one that it falls back to.
 _MODELS = {"gpt-5.5": WINDOW, "gpt-5.4-mini": 380_000, "mystery-model-9": 121_600}
 
-_NOT_FOUND = Truth.missing("turn_not_found")
+NOT_FOUND = Truth.missing("turn_not_found")
+"""What must be seen of a turn that has not been answered."""
+
 _COMPACTED = Truth.missing("compacted")
 _REWOUND = Truth.missing("rewound")
 
 
 @define
-class _Turn:
+class Turn:
     """A turn, what must be seen of it, and when it has ended."""
 
-    truth: Truth = _NOT_FOUND
+    truth: Truth = NOT_FOUND
     ended_at: datetime | None = None
 
     @property
@@ -91,7 +100,8 @@ class RolloutWriter(Writer):
         self.written.clear()
         self.rows = rows
         self._seen = Truth.missing("not_measured_yet")
-        self._turns: dict[str, _Turn] = {}
+        self._reported: tuple[int, datetime] | None = None  # the response that the meter shows
+        self._turns: dict[str, Turn] = {}
         self._is_running = False
 
     def begin(self) -> None:
@@ -109,7 +119,7 @@ class RolloutWriter(Writer):
         yield Answer(self._seen, session_id=own, agent_id=own)
         yield Answer(Truth.missing("session_mismatch"), session_id=PARENT)
         yield Answer(Truth.missing("carried_over"), session_id=own, turn_id=PARENTS_TURN)
-        running = self._turn.truth if self._is_running else _NOT_FOUND
+        running = self._turn.truth if self._is_running else NOT_FOUND
         yield Answer(running, session_id=own, phase=Phase.ACTIVE)
         for turn_id, turn in list(self._turns.items())[-2:]:
             is_over = not (self._is_running and turn is self._turn)
@@ -117,7 +127,7 @@ class RolloutWriter(Writer):
             yield Answer(truth, session_id=own, turn_id=turn_id, phase=Phase.TERMINAL)
 
     @property
-    def _turn(self) -> _Turn:
+    def _turn(self) -> Turn:
         """The turn that has begun last."""
         return self._turns[self.rows.turn_id or ""]
 
@@ -127,22 +137,31 @@ class RolloutWriter(Writer):
             self.now = self.rows.clock + timedelta(seconds=len(self.written))
             self._put(line(row))
 
-    def _stand(self, truth: Truth) -> None:
-        """Let the meter show *truth* from the next row on."""
+    def _void(self, truth: Truth) -> None:
+        """Let the meter show no response from the next row on."""
+        self._reported = None
         self._seen = self._turn.truth = truth
 
-    def _counted(self, used: int) -> None:
-        """Let the meter show *used* tokens from the next row on."""
-        is_over = used > self.rows.window
-        counted = Truth.tokens(used, self.rows.window, self.rows.now)
-        self._stand(Truth.missing("limit_contradicted") if is_over else counted)
+    def _count(self, used: int) -> None:
+        """Let the meter show a response of *used* tokens from the next row on."""
+        self._reported = (used, self.rows.now)
+        self._turn.truth = self._restate()
+
+    def _restate(self) -> Truth:
+        """Let the meter hold the response that it shows against the window in force."""
+        if self._reported is not None:
+            used, at = self._reported
+            is_over = used > self.rows.window
+            counted = Truth.tokens(used, self.rows.window, at)
+            self._seen = Truth.missing("limit_contradicted") if is_over else counted
+        return self._seen
 
     # -- turns --------------------------------------------------------------------------------
 
     def start(self, size: int) -> None:  # noqa: ARG002 - every step has a size
         """Begin a turn; the process of one that runs was killed."""
         turn_id = f"{self.rows.thread_id[:8]}-{len(self.rows.rows):04x}-7000-8000-00000000000d"
-        self._turns[turn_id] = _Turn()
+        self._turns[turn_id] = Turn()
         self._is_running = True
         self.rows.start(turn_id)
         self._emit()
@@ -198,7 +217,7 @@ class RolloutWriter(Writer):
         self._emit()
         rows.take(used)
         if minor <= 130 or minor >= 155:
-            self._counted(used)
+            self._count(used)
             rows.count() if minor <= 130 else rows.record()
             self._emit()
         if calls:
@@ -206,7 +225,7 @@ class RolloutWriter(Writer):
             self._emit()
         if minor > 130:
             if minor < 155:
-                self._counted(used)
+                self._count(used)
             rows.count()
             self._emit()
 
@@ -214,11 +233,12 @@ class RolloutWriter(Writer):
         """Write the meter down again."""
         self._go_on()
         self._carry_over()
+        self._restate()
         self.rows.count()
         self._emit()
 
     def _carry_over(self) -> None:
-        if self.rows.last is not None and self._turn.truth == _NOT_FOUND:
+        if self.rows.last is not None and self._turn.truth == NOT_FOUND:
             self._turn.truth = Truth.missing("carried_over")
 
     # -- what makes a count void --------------------------------------------------------------
@@ -233,7 +253,7 @@ class RolloutWriter(Writer):
             rows.record()
         rows.count()
         self._emit()  # nobody can tell yet whose request that was
-        self._stand(_COMPACTED)
+        self._void(_COMPACTED)
         rows.replace(self.shrink())
         self._emit()
 
@@ -243,7 +263,7 @@ class RolloutWriter(Writer):
         before = (self.rows.last, self.rows.total)
         self.rows.exceed()
         if (self.rows.last, self.rows.total) != before:  # else it is one more repetition
-            self._stand(Truth.missing("window_exceeded"))
+            self._void(Truth.missing("window_exceeded"))
         self._emit()
         self.end(size)
 
@@ -253,6 +273,7 @@ class RolloutWriter(Writer):
             self.end(size)
         if self._seen not in (_COMPACTED, _REWOUND):
             self._seen = Truth.missing("estimate_only")
+        self._reported = None
         self.rows.estimate(self.shrink())
         self._emit()
         self._seen = _REWOUND
@@ -286,3 +307,15 @@ class RolloutWriter(Writer):
         for row in theirs.rows:
             row.pop("ordinal")
         return theirs.rows
+
+
+class RolloutWriter0115(RolloutWriter):
+    """Writes as 0.115 did: counts alone, and the last one again before every request."""
+
+    version: ClassVar[str] = "0.115.0"
+
+
+class RolloutWriter0145(RolloutWriter):
+    """Writes as 0.145 did: counts alone, without records."""
+
+    version: ClassVar[str] = "0.145.0"

@@ -52,6 +52,7 @@ _ALL: tuple[Property, ...] = (
 )
 _OF_BYTES: tuple[Property, ...] = (
     properties.reads_a_path_as_it_reads_bytes,
+    properties.bears_any_wrong_value,
     honesty.grows_no_surer_without_a_key,
 )
 _OF_KIND: dict[type, tuple[Property, ...]] = {
@@ -60,6 +61,7 @@ _OF_KIND: dict[type, tuple[Property, ...]] = {
         properties.is_safe_after_every_byte,
         properties.knows_nothing_before_its_window,
         properties.takes_no_end_of_a_line_for_a_row,
+        properties.loses_no_line_at_its_edge,
     ),
     StreamSource: (
         *_OF_BYTES,
@@ -100,7 +102,8 @@ def conformance(
         TypeError: *source* is no source, or *writer* no class of writers of its kind.
         ValueError: *source* is an id that nobody has, or *writer* has no steps.
     """
-    subject = Subject(_found(source), writer, twin and (_found(twin[0]), twin[1]))
+    of_twin = None if twin is None else (_found(twin[0]), twin[1])
+    subject = Subject(_found(source), writer, of_twin)
     _check_writer(subject)
     return [*_checks(subject, settings)]
 
@@ -123,8 +126,8 @@ def _check_writer(subject: Subject) -> None:
 
 
 def _checks(subject: Subject, settings: hypothesis.settings | None) -> Iterator[Check]:
-    at_every_step = properties.shows_the_truth_at_every_step
-    yield Check(at_every_step.__name__, partial(at_every_step, subject))
+    for rehearsal in _rehearsals(subject):
+        yield Check(rehearsal.__name__, partial(rehearsal, subject))
     for property_ in (*_ALL, *_OF_KIND[type(subject.source)], *_where_given(subject)):
         name = property_.__name__
         yield Check(name, partial(_hold, property_, subject, settings))
@@ -132,6 +135,13 @@ def _checks(subject: Subject, settings: hypothesis.settings | None) -> Iterator[
     if machine is not None:
         name = "stands_a_writer_at_work"
         yield Check(name, partial(_work, machine, settings))
+
+
+def _rehearsals(subject: Subject) -> Iterator[Callable[[Subject], None]]:
+    """Yield the checks that are the same in each run."""
+    yield properties.shows_the_truth_at_every_step
+    if subject.is_lines:
+        yield properties.is_safe_at_the_end_of_every_row
 
 
 def _where_given(subject: Subject) -> Iterator[Property]:

@@ -53,7 +53,7 @@ def places(value: Any) -> list[tuple[str | int, ...]]:
 def with_value(value: Any, place: Sequence[str | int], new: Any = ...) -> Any:
     """Return a copy of *value* with *new* at *place*; ``...`` takes away what is there."""
     key, *rest = place
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
     if rest:
         copy[key] = with_value(copy[key], rest, new)
     elif new is ...:

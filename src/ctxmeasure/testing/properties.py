@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
@@ -27,7 +28,7 @@ from ..record import dumps, loads
 from ..source import StoreSource, TailSource
 from . import databases, hostile
 from .planting import MARK, Planter, holds_mark, told
-from .session import Answer, Content, Statement, StoreWriter, Truth, Writer, Written
+from .session import Answer, Content, Statement, StoreWriter, Truth, Writer, Written, line
 from .subject import Subject, session_of, sessions
 
 __all__ = ["Property", "assert_safe"]
@@ -68,13 +69,26 @@ def costless(observation: Observation) -> Observation:
 
 
 def shows_the_truth_at_every_step(subject: Subject) -> None:
-    """Each step with sizes of several kinds, in the writer's order and in the reverse one."""
+    """Each step and each row of it shows the truth; then many short sessions, always the same."""
     steps = subject.writer.steps
     for size, order in enumerate((steps, steps[::-1], steps)):
         session = session_of(subject.writer, [(step, size) for step in order])
         for count, written in enumerate(session.written, start=1):
             with subject.laid_first(session, count) as laid:
                 subject.assert_true(laid, written)
+    for taken in _rehearsed(subject, sessions=16):
+        session = session_of(subject.writer, taken)
+        if session.written:
+            with subject.laid_first(session, len(session.written)) as laid:
+                subject.assert_true(laid, session.written[-1])
+
+
+def _rehearsed(subject: Subject, *, sessions: int) -> Iterator[list[tuple[str, int]]]:
+    """Yield the steps of sessions that are the same in each run, and all their beginnings."""
+    for seed in range(sessions):
+        chance = Random(seed)  # noqa: S311 - nothing is secret here
+        steps = [(chance.choice(subject.writer.steps), chance.randrange(10)) for _ in range(8)]
+        yield from (steps[:count] for count in (4, 6, 8))
 
 
 def shows_the_truth(subject: Subject, data: st.DataObject) -> None:
@@ -93,10 +107,20 @@ def is_safe_after_every_byte(subject: Subject, data: st.DataObject) -> None:
     """A file cut at any byte shows the newest truth that is fully written, or a `Missing`."""
     session = drawn(subject, data)
     content, ends = content_of(session), ends_of(session)
-    # A row is most easily taken for a whole one where its end is near.
     near = {end - back for end in ends[-2:] for back in (1, 2, 4, 8) if end >= back}
     for cut in near | {data.draw(st.integers(0, len(content)))}:
         assert_safe(subject, session.written, content[:cut])
+
+
+def is_safe_at_the_end_of_every_row(subject: Subject) -> None:
+    """As `is_safe_after_every_byte`, where a cut row is most easily taken for a whole one."""
+    *_, taken = _rehearsed(subject, sessions=1)
+    session = session_of(subject.writer, [*taken, *((step, 1) for step in subject.writer.steps)])
+    content = content_of(session)
+    plain = [evolve(written, answers=written.answers[:1]) for written in session.written]
+    for end in ends_of(session)[1:]:
+        for back in (1, 2, 3, 4, 6):
+            assert_safe(subject, plain, content[: end - back])
 
 
 def assert_safe(subject: Subject, written: Sequence[Written], content: bytes) -> None:
@@ -159,6 +183,23 @@ def takes_no_end_of_a_line_for_a_row(subject: Subject, data: st.DataObject) -> N
             subject.observe(longer, last.at, answer, budget=budget)
             # From where the row seemed to begin, and from within it.
             for window in (len(content) - start, len(content) - start - 1)
+            for budget in (ReadBudget(initial=window, maximum=window + head),)
+        ]
+        assert costless(told[0]) == costless(told[1]), answer
+
+
+def loses_no_line_at_its_edge(subject: Subject, data: st.DataObject) -> None:
+    """A line that begins just behind the window's first byte, a line break, is whole."""
+    session = drawn(subject, data)
+    content, head, last = content_of(session), _head(subject, session), session.written[-1]
+    starts = [start for start in ends_of(session)[1:-1] if start - 2 > head]
+    if not starts:
+        return
+    start = data.draw(st.sampled_from(starts) | st.just(starts[-1]))
+    for answer in last.answers:
+        told = [
+            subject.observe(content, last.at, answer, budget=budget)
+            for window in (len(content) - start + 1, len(content) - start + 2)
             for budget in (ReadBudget(initial=window, maximum=window + head),)
         ]
         assert costless(told[0]) == costless(told[1]), answer
@@ -267,7 +308,9 @@ def keeps_the_shape(subject: Subject, data: st.DataObject) -> None:
             partial = observation.partial
             assert partial is None or None in (partial.used_percent, partial.used_tokens)
         elif isinstance(observation.value, PercentMeasurement):
-            assert seen.used_basis is seen.limit_basis is seen.usage is None, answer
+            assert seen.used_basis is None, answer
+            assert seen.limit_basis is None, answer
+            assert seen.usage is None, answer
             assert observation.value.method == (origin.percent_method or origin.method)
         else:
             assert seen.used_basis is not None, answer
@@ -343,6 +386,23 @@ def _damaged(statement: Statement, data: st.DataObject) -> Statement:
     elif isinstance(last, bytes):
         values |= hostile.damaged(last)
     return Statement(statement.sql, (*kept, data.draw(values)))
+
+
+def bears_any_wrong_value(subject: Subject, data: st.DataObject) -> None:
+    """No value of a wrong type, in whatever place of a row or payload, raises an exception."""
+    session = drawn(subject, data)
+    last = session.written[-1]
+    contents = [written.content for written in session.written]
+    index = data.draw(st.integers(0, len(contents) - 1)) if subject.is_lines else -1
+    row = json.loads(contents[index])
+    wrong = list(hostile.spoilt(row))
+    if subject.is_lines:  # of a payload all are tried: there is but one
+        wrong = data.draw(st.lists(st.sampled_from(wrong), min_size=5, max_size=10))
+    answer = data.draw(st.sampled_from(last.answers))
+    for value in wrong:
+        contents[index] = line(value)
+        with subject.laid(contents) as laid:
+            assert isinstance(subject.observe(laid, last.at, answer), Observed | Missing)
 
 
 def bears_a_damaged_database(subject: Subject, data: st.DataObject) -> None:

@@ -52,8 +52,8 @@ _CLOCK_SKEW = timedelta(seconds=5)
 _ACTIVE_MAX_AGE = timedelta(seconds=30)
 
 
-def line(row: Row) -> bytes:
-    """Return *row* as a line of compact JSON, which is how agents write."""
+def line(row: Any) -> bytes:
+    """Return *row*, or any other value, as a line of compact JSON, which is how agents write."""
     return json.dumps(row, separators=(",", ":")).encode() + b"\n"
 
 
@@ -151,7 +151,7 @@ class Answer:
     question: Mapping[str, Any]
 
     def __init__(self, truth: Truth, **question: Any) -> None:
-        self.__attrs_init__(truth, question)  # type: ignore[attr-defined] # attrs adds it
+        self.__attrs_init__(truth, question)
 
     @property
     def phase(self) -> Phase:

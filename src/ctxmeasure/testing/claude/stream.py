@@ -34,7 +34,7 @@ class StreamWriter(Writer):
         "fail",
         "aside",
         "delegate",
-        "overflow",
+        "overrun",
         "report_badly",
         "compact",
         "clear",
@@ -142,8 +142,9 @@ class StreamWriter(Writer):
         """Let a sub-agent respond."""
         self.write(frames.assistant(self.fresh(), "msg_agent", parent_tool_use_id="toolu_2"))
 
-    def overflow(self, size: int) -> None:  # noqa: ARG002 - as above
-        """Write a response that does not fit into the window of a smaller model."""
+    def overrun(self, size: int) -> None:  # noqa: ARG002 - as above
+        """Begin a turn whose response does not fit into the window of a smaller model."""
+        self._init()  # right behind a compaction it would be taken for the compaction's own call
         self._respond(250_000 + self.number, blocks=1)
 
     def report_badly(self, size: int) -> None:

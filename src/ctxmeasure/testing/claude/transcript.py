@@ -84,9 +84,11 @@ class TranscriptWriter(Writer):
     """
 
     steps: ClassVar[tuple[str, ...]] = (
+        "fork",
         "prompt",
         "respond",
         "use_tools",
+        "rewind",
         "chain",
         "note",
         "fail",
@@ -98,8 +100,6 @@ class TranscriptWriter(Writer):
         "report_badly",
         "compact",
         "set_clock_back",
-        "rewind",
-        "fork",
     )
     words: ClassVar[frozenset[str]] = WORDS
 
@@ -271,7 +271,8 @@ class TranscriptWriter(Writer):
 
     def rewind(self, size: int) -> None:
         """Go back to a row since the last compaction and ask something else."""
-        self.rows.leaf = list(self._standing)[size % len(self._standing)]
+        rows = list(self._standing)
+        self.rows.leaf = rows[-1 - 3 * size % len(rows)]
         self.prompt(0)
 
     def preserve(self, size: int) -> None:
@@ -302,14 +303,13 @@ class TranscriptWriter(Writer):
 
     def strangers(self) -> Iterable[Row]:
         """Return rows of another session, of sidechains and of another sub-agent."""
-        for number, stranger in enumerate(
-            (
-                {"sessionId": _STRANGER},
-                {"isSidechain": True},
-                {"agentId": "a0ther0a0ther0000"},
-                {"teamName": "another"},
-            )
-        ):
+        others: tuple[dict[str, Any], ...] = (
+            {"sessionId": _STRANGER},
+            {"isSidechain": True},
+            {"agentId": "a0ther0a0ther0000"},
+            {"teamName": "another"},
+        )
+        for number, stranger in enumerate(others):
             theirs = TranscriptRows(session_id=self.rows.session_id, clock=self.rows.now)
             theirs.prompt()
             theirs.response(777_000 + number)

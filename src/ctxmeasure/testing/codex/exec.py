@@ -13,6 +13,7 @@ from .rows import THREAD, usage
 __all__ = ["ExecWriter", "OldExecWriter"]
 
 _OLD_WINDOW = 272_000
+_EXCEEDED = Truth.missing("window_exceeded")
 
 
 class ExecWriter(Writer):
@@ -83,7 +84,8 @@ class OldExecWriter(Writer):
         self.write({"id": self._turn, "msg": {"type": kind, **message}})
 
     def _count(self, seen: Truth, last: dict[str, int], total: dict[str, int]) -> None:
-        self._seen, self._of_turn = seen, self._turn
+        if not seen == self._seen == _EXCEEDED:  # nothing tells a second marker from the first
+            self._seen, self._of_turn = seen, self._turn
         info = {"last_token_usage": last, "total_token_usage": total}
         self._last = {**info, "model_context_window": _OLD_WINDOW}
         self._message("token_count", info=self._last)
@@ -127,7 +129,7 @@ class OldExecWriter(Writer):
         nothing = dict.fromkeys(usage(0), 0)
         left, full = 130_000 + self.number, _OLD_WINDOW
         self._count(
-            Truth.missing("window_exceeded"),
+            _EXCEEDED,
             {**nothing, "total_tokens": left},
             {**nothing, "total_tokens": full},
         )

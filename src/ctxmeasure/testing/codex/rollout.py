@@ -77,6 +77,7 @@ class RolloutWriter(Writer):
 
     version: ClassVar[str] = "0.171.0"
     steps: ClassVar[tuple[str, ...]] = (
+        "fork",
         "start",
         "respond",
         "call",
@@ -88,7 +89,6 @@ class RolloutWriter(Writer):
         "interrupt",
         "rollback",
         "fail",
-        "fork",
     )
     words: ClassVar[frozenset[str]] = WORDS
 

@@ -1,0 +1,366 @@
+"""The suite of a source finds faults: each of these is planted alone, and is found.
+
+They are the faults that other tools have, and those that a reader of tails is prone to.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import pytest
+from attrs import evolve, field, frozen
+from hypothesis import Phase as HypothesisPhase
+from hypothesis import settings
+
+from ctxmeasure import registry, stream
+from ctxmeasure.adapters.claude import stream as claude_stream
+from ctxmeasure.adapters.claude import transcript
+from ctxmeasure.adapters.codex import replay
+from ctxmeasure.adapters.cursor import chat_store
+from ctxmeasure.assess import judge, rules
+from ctxmeasure.bounded import jsonl
+from ctxmeasure.bounded.decode import decode_object
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.evidence import Gap, UsedPercent, UsedTokens
+from ctxmeasure.measurement import TokenMeasurement
+from ctxmeasure.observation import LimitBasis, MissingReason, Observation, UsedBasis, Witness
+from ctxmeasure.record import observation as wire
+from ctxmeasure.source import Source, StreamSource
+from ctxmeasure.testing import conformance
+from ctxmeasure.testing.writers import WRITERS
+
+Patch: TypeAlias = pytest.MonkeyPatch
+
+# The same few inputs each time; what is found is not made smaller.
+FEW = settings(
+    max_examples=15,
+    derandomize=True,
+    database=None,
+    phases=[HypothesisPhase.explicit, HypothesisPhase.generate],
+)
+
+
+def found(source: Source | str, writer: int = 0) -> str | None:
+    """Return the first check of the suite that fails, or None."""
+    source_id = source if isinstance(source, str) else source.id
+    for check in conformance(source, WRITERS[source_id][writer], settings=FEW):
+        try:
+            check()
+        except Exception:  # noqa: BLE001 - a fault shows itself in any way
+            return check.name
+    return None
+
+
+@frozen
+class Fault:
+    """A fault, where it is looked for, and how it is planted.
+
+    Attributes:
+        says: What the faulty code does.
+        source: The source that is faulty with it.
+        plant: Plants it; returns the faulty source where the fault is not in a function.
+        writer: Which of the source's writers writes the sessions.
+    """
+
+    says: str
+    source: str
+    plant: Callable[[Patch], Source | None] = field(repr=False)
+    writer: int = 0
+
+
+FAULTS: list[Fault] = []
+
+Plant: TypeAlias = Callable[[Patch], Source | None]
+
+
+def fault(source: str, writer: int = 0) -> Callable[[Plant], Plant]:
+    """Add the decorated function to the faults, under what its name says."""
+
+    def add(plant: Plant) -> Plant:
+        FAULTS.append(Fault(plant.__name__, source, plant, writer))
+        return plant
+
+    return add
+
+
+# -- Claude Code ------------------------------------------------------------------------------
+
+
+@fault("claude.transcript")
+def counts_the_output_too(patch: Patch) -> None:
+    basis = {"PROMPT": UsedBasis.PROMPT_AND_OUTPUT}
+    patch.setattr(transcript, "UsedBasis", type("Basis", (), basis))
+
+
+@fault("claude.transcript")
+def accepts_a_sidechain(patch: Patch) -> None:
+    patch.setattr(transcript._Thread, "_is_abreast", lambda _, row: not row.get("agentId"))
+
+
+@fault("claude.transcript")
+def takes_an_error_for_a_response(patch: Patch) -> None:
+    patch.setattr(transcript, "_is_response", lambda row: row.get("type") == "assistant")
+
+
+@fault("claude.transcript")
+def accepts_a_count_from_before_a_compaction(patch: Patch) -> None:
+    patch.setattr(transcript, "_is_boundary", lambda _: False)
+    patch.setattr(transcript, "_is_summary", lambda _: False)
+
+
+@fault("claude.transcript")
+def takes_the_newest_row_after_a_rewind(patch: Patch) -> None:
+    patch.setattr(transcript, "_is_block_of", lambda *_: True)
+
+
+@fault("claude.transcript")
+def accepts_a_row_that_a_fork_has_copied(patch: Patch) -> None:
+    def decode(raw: bytes) -> dict[str, Any] | None:
+        row = decode_object(raw)
+        return row and {key: value for key, value in row.items() if key != "forkedFrom"}
+
+    patch.setattr(jsonl, "decode_object", decode)
+
+
+@fault("claude.transcript")
+def takes_any_turn_for_the_one_asked_for(patch: Patch) -> None:
+    patch.setattr(transcript, "_turn_gap", lambda *_: None)
+
+
+@fault("claude.transcript")
+def takes_any_session_for_the_one_asked_for(patch: Patch) -> None:
+    patch.setattr(transcript._Thread, "holds", lambda self, row: self._is_abreast(row.value))
+
+
+@fault("claude.stream")
+def accepts_a_sub_agents_frame(_: Patch) -> Source:
+    source = claude_stream.STREAM
+
+    def step(state: Any, frame: Mapping[str, Any], query: Any) -> Any:
+        return source.step(state, {**frame, "parent_tool_use_id": None}, query)
+
+    return evolve(source, step=step)
+
+
+@fault("claude.stream")
+def accepts_the_call_of_a_compaction(_: Patch) -> Source:
+    source = claude_stream.STREAM
+
+    def step(state: Any, frame: Mapping[str, Any], query: Any) -> Any:
+        return state if frame.get("status") else source.step(state, frame, query)
+
+    return evolve(source, step=step)
+
+
+@fault("claude.stream")
+def shows_the_peak_for_the_present(_: Patch) -> Source:
+    source: StreamSource[Any] = claude_stream.STREAM
+    return evolve(source, evidence=source.peak)
+
+
+@fault("claude.stream")
+def forgets_the_half_of_a_line(patch: Patch) -> None:
+    def keep(self: Any, part: bytes) -> None:
+        self._pending = bytearray(part)
+
+    patch.setattr(stream.Stream, "_extend_pending", keep)
+
+
+# -- Codex ------------------------------------------------------------------------------------
+
+
+@fault("codex.rollout", 2)
+def takes_the_lifetime_sum(patch: Patch) -> None:
+    real = replay.last_request
+
+    def summed(info: Mapping[str, Any]) -> Any:
+        return real({**info, "last_token_usage": info.get("total_token_usage")})
+
+    patch.setattr(replay, "last_request", summed)
+
+
+@fault("codex.rollout", 1)
+def accepts_a_row_that_is_carried_over(patch: Patch) -> None:
+    def accept(self: replay.Replay, _: object, __: object, row: jsonl.Row) -> None:
+        self._on_fresh_info(row, row.value["payload"]["info"], is_original=True, keeps_total=False)
+        self._settle()
+
+    patch.setattr(replay.Replay, "_on_repetition", accept)
+
+
+@fault("codex.rollout")
+def accepts_the_request_of_a_compaction(patch: Patch) -> None:
+    patch.setattr(replay.Replay, "_offer", replay.Replay._stand)
+
+
+@fault("codex.rollout")
+def takes_an_estimate_for_a_count(patch: Patch) -> None:
+    real = judge._Case._accepted_estimate
+
+    def accept(self: Any, gap: Gap) -> Any:
+        return real(evolve(self, policy=evolve(self.policy, accept_estimates=True)), gap)
+
+    patch.setattr(judge._Case, "_accepted_estimate", accept)
+
+
+# -- Cursor -----------------------------------------------------------------------------------
+
+
+@fault("cursor.chat_store")
+def takes_what_is_not_set_for_zero(patch: Patch) -> None:
+    real = chat_store._count
+    patch.setattr(chat_store, "_count", lambda *field: real(*field) or 1)
+
+
+@fault("cursor.status_line")
+def makes_tokens_of_a_percentage(patch: Patch) -> None:
+    real = judge._Case.of_percent
+
+    def of_percent(self: Any, seen: UsedPercent) -> Observation:
+        observation = real(self, seen)
+        if hasattr(observation, "value"):
+            value = observation.value
+            used = int(value.used_percent * 2_000)
+            value = TokenMeasurement(
+                used_tokens=used,
+                limit_tokens=200_000,
+                measured_at=value.measured_at,
+                method=value.method,
+            )
+            observation = evolve(observation, value=value)
+        return observation
+
+    patch.setattr(judge._Case, "of_percent", of_percent)
+
+
+# -- the reader -------------------------------------------------------------------------------
+
+
+@fault("codex.rollout", 1)
+def parses_a_cut_line(patch: Patch) -> None:
+    def mended(raw: bytes) -> dict[str, Any] | None:
+        tries = (decode_object(raw + b"}" * missing) for missing in range(5))
+        return next((row for row in tries if row is not None), None)
+
+    patch.setattr(jsonl, "decode_object", mended)
+
+
+@fault("claude.transcript")
+def takes_the_end_of_a_line_for_a_row(patch: Patch) -> None:
+    real = jsonl.TailReader._view
+    patch.setattr(
+        jsonl.TailReader, "_view", lambda self: evolve(real(self), first=self._window.base)
+    )
+
+
+@fault("claude.transcript")
+def loses_the_line_at_the_windows_edge(patch: Patch) -> None:
+    real = jsonl.TailReader._view
+
+    def view(self: jsonl.TailReader) -> jsonl.Tail:
+        tail, window = real(self), self._window
+        if window.base > 0 and window.content.startswith(b"\n"):
+            first = window.base + window.content.find(b"\n", 1) + 1
+            return evolve(tail, first=first)
+        return tail
+
+    patch.setattr(jsonl.TailReader, "_view", view)
+
+
+@fault("claude.transcript")
+def reads_on_when_the_budget_is_spent(patch: Patch) -> None:
+    real = jsonl.TailReader.grow
+
+    def grow(self: jsonl.TailReader) -> bool:
+        self._budget = evolve(self._budget, maximum=2**40)
+        return real(self)
+
+    patch.setattr(jsonl.TailReader, "grow", grow)
+
+
+@fault("claude.hook")
+def raises_on_bad_data(patch: Patch) -> None:
+    patch.setattr("ctxmeasure.adapters.claude.hook.is_count", lambda count: count + 0 >= 0)
+
+
+# -- the judge, and what leaves ---------------------------------------------------------------
+
+
+@fault("claude.transcript")
+def assumes_a_limit(patch: Patch) -> None:
+    real = judge._Case.limit_for
+
+    def limit_for(self: Any, seen: UsedTokens, model: ModelRef | None, fullest: int) -> Any:
+        limit = real(self, seen, model, fullest)
+        if limit is MissingReason.MODEL_UNKNOWN:
+            return judge._Limit(
+                tokens=200_000, basis=LimitBasis.WINDOW, grade=rules.DOCUMENTED_DEFAULT
+            )
+        return limit
+
+    patch.setattr(judge._Case, "limit_for", limit_for)
+
+
+@fault("claude.transcript")
+def shows_more_than_the_window_holds(patch: Patch) -> None:
+    patch.setattr(judge, "_contradiction", lambda *_: None)
+
+
+@fault("claude.transcript")
+def shows_a_sample_from_the_future(patch: Patch) -> None:
+    patch.setattr(judge._Case, "_untimely", lambda *_: None)
+
+
+@fault("claude.status_line")
+def overlooks_a_disagreement(patch: Patch) -> None:
+    patch.setattr(judge, "_disagreement", lambda *_, **__: None)
+
+
+@fault("claude.context_usage")
+def gives_each_reading_a_witness_of_its_own(patch: Patch) -> None:
+    numbers = itertools.count()
+    patch.setattr(judge, "_witness", lambda *_: Witness(next(numbers).to_bytes(32, "big")))
+
+
+@fault("codex.app_server")
+def repeats_the_model_as_it_is_named(patch: Patch) -> None:
+    patch.setattr(judge, "public_model", lambda model: model)
+
+
+@fault("codex.rollout")
+def knows_better_without_a_model(patch: Patch) -> None:
+    real = judge._Case.limit_beside
+
+    def limit_beside(self: Any, seen: Any, model: Any, fullest: int) -> Any:
+        limit = real(self, seen, model, fullest)
+        is_known = isinstance(limit, judge._Limit) and model is not None
+        return evolve(limit, ceiling=rules.VOUCHED_FOR) if is_known else limit
+
+    patch.setattr(judge._Case, "limit_beside", limit_beside)
+
+
+@fault("claude.hook")
+def loses_the_model_on_the_wire(patch: Patch) -> None:
+    real = wire._provenance
+
+    def provenance(told: Any) -> dict[str, Any]:
+        return {key: value for key, value in real(told).items() if key != "model"}
+
+    patch.setattr(wire, "_provenance", provenance)
+
+
+@pytest.mark.parametrize("planted", FAULTS, ids=lambda planted: planted.says)
+def test_a_planted_fault_is_found(planted: Fault, monkeypatch: Patch) -> None:
+    source = planted.plant(monkeypatch) or planted.source
+    assert found(source, planted.writer) is not None
+
+
+def test_there_are_twenty_of_them_and_more() -> None:
+    assert len(FAULTS) >= 20
+    assert {planted.source for planted in FAULTS} <= {*registry.ids()}
+
+
+def test_without_a_fault_nothing_is_found() -> None:
+    assert [source for source in ("claude.hook", "codex.exec") if found(source)] == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2025.2"
-nox.options.sessions = ["lint", "typing", "tests", "docs", "build"]
+nox.options.sessions = ["lint", "typing", "tests", "docs", "build", "fuzz"]
 nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13"]
@@ -56,6 +56,15 @@ def build(session: nox.Session) -> None:
     dist = Path(session.create_tmp()) / "dist"
     session.run("python", "-m", "build", "--outdir", str(dist))
     session.run("python", "scripts/check_wheel.py", str(dist))
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz every source for a few seconds, a minute in all, where atheris can be installed."""
+    session.install("-e", ".[testing]")
+    session.install("atheris", success_codes=[0, 1])  # it has no wheel for every interpreter
+    briefly = ["--seconds=4", "--jobs=2"]
+    session.run("python", "tests/fuzz/run.py", *(session.posargs or briefly))
 
 
 @nox.session

@@ -251,6 +251,7 @@ def parses_a_cut_line(patch: Patch) -> None:
         return next((row for row in tries if row is not None), None)
 
     patch.setattr(jsonl, "decode_object", mended)
+    patch.setattr(jsonl, "repeats_keys", lambda *_: False)  # it would tell: it parses them again
 
 
 @fault("claude.transcript", by="takes_no_end_of_a_line_for_a_row")

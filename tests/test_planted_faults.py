@@ -19,14 +19,22 @@ from ctxmeasure import registry, stream
 from ctxmeasure.adapters.claude import stream as claude_stream
 from ctxmeasure.adapters.claude import transcript
 from ctxmeasure.adapters.codex import replay
+from ctxmeasure.adapters.codex.usage_info import last_request
 from ctxmeasure.adapters.cursor import chat_store
 from ctxmeasure.assess import judge, rules
 from ctxmeasure.bounded import jsonl
 from ctxmeasure.bounded.decode import decode_object
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Gap, UsedPercent, UsedTokens
-from ctxmeasure.measurement import TokenMeasurement
-from ctxmeasure.observation import LimitBasis, MissingReason, Observation, UsedBasis, Witness
+from ctxmeasure.measurement import PercentMeasurement, TokenMeasurement
+from ctxmeasure.observation import (
+    LimitBasis,
+    MissingReason,
+    Observation,
+    Observed,
+    UsedBasis,
+    Witness,
+)
 from ctxmeasure.record import observation as wire
 from ctxmeasure.source import Source, StreamSource
 from ctxmeasure.testing import conformance
@@ -179,7 +187,7 @@ def forgets_the_half_of_a_line(patch: Patch) -> None:
 
 @fault("codex.rollout", 2)
 def takes_the_lifetime_sum(patch: Patch) -> None:
-    real = replay.last_request
+    real = last_request
 
     def summed(info: Mapping[str, Any]) -> Any:
         return real({**info, "last_token_usage": info.get("total_token_usage")})
@@ -226,16 +234,15 @@ def makes_tokens_of_a_percentage(patch: Patch) -> None:
 
     def of_percent(self: Any, seen: UsedPercent) -> Observation:
         observation = real(self, seen)
-        if hasattr(observation, "value"):
+        if isinstance(observation, Observed) and isinstance(observation.value, PercentMeasurement):
             value = observation.value
-            used = int(value.used_percent * 2_000)
-            value = TokenMeasurement(
-                used_tokens=used,
+            tokens = TokenMeasurement(
+                used_tokens=int(value.used_percent * 2_000),
                 limit_tokens=200_000,
                 measured_at=value.measured_at,
                 method=value.method,
             )
-            observation = evolve(observation, value=value)
+            return evolve(observation, value=tokens)
         return observation
 
     patch.setattr(judge._Case, "of_percent", of_percent)
@@ -342,8 +349,9 @@ def knows_better_without_a_model(patch: Patch) -> None:
 
     def limit_beside(self: Any, seen: Any, model: Any, fullest: int) -> Any:
         limit = real(self, seen, model, fullest)
-        is_known = isinstance(limit, judge._Limit) and model is not None
-        return evolve(limit, ceiling=rules.VOUCHED_FOR) if is_known else limit
+        if isinstance(limit, MissingReason) or model is None:
+            return limit
+        return evolve(limit, ceiling=rules.VOUCHED_FOR)
 
     patch.setattr(judge._Case, "limit_beside", limit_beside)
 

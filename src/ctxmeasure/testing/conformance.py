@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import hypothesis
 from attrs import field, frozen
@@ -116,7 +117,7 @@ def _found(source: Source | str) -> Source:
 
 
 def _check_writer(subject: Subject) -> None:
-    writer = subject.writer
+    writer: Any = subject.writer
     if not (isinstance(writer, type) and issubclass(writer, Writer)):
         raise TypeError("writer: expected a subclass of Writer")
     if issubclass(writer, StoreWriter) != isinstance(subject.source, StoreSource):

@@ -18,7 +18,7 @@ from ctxmeasure.testing.session import joined
 # -- rows of others -------------------------------------------------------------------------------
 
 
-FOREIGN = list(RolloutWriter().strangers())
+FOREIGN = [dict(row) for row in RolloutWriter().strangers()]
 
 
 @given(st.sampled_from(ROLLOUTS), st.data())

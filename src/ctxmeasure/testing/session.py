@@ -143,7 +143,7 @@ class Answer:
 
     Attributes:
         truth: The answer.
-        question: The arguments of `ctxmeasure.observe` that ask for it, such as ``session_id``,
+        question: What `ctxmeasure.reading.observe` is given to ask for it, such as ``session_id``,
             ``turn_id``, ``agent_id`` and ``phase``.
     """
 

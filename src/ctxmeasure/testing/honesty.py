@@ -10,6 +10,7 @@ from attrs import asdict, evolve, fields
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from ..bounded.budget import MIB, ReadBudget
 from ..evidence import Evidence, Gap, NeedKeys, NeedMore, TokenPair, UsedTokens
 from ..observation import Attestation, Confidence, Missing, MissingReason, Observation
 from ..source import Source, StreamSource
@@ -24,6 +25,9 @@ _Change: TypeAlias = Callable[[Evidence], Evidence]
 
 _CONTRADICTIONS = frozenset({MissingReason.LIMIT_CONTRADICTED, MissingReason.SOURCES_DISAGREE})
 """Refusals that rest on evidence of too much: with less, nothing contradicts."""
+
+# Whoever stops at the first window sees less than there is, so the window has to grow.
+_IN_STEPS = ReadBudget(initial=300, maximum=4 * MIB)
 
 _LEAST = (len(Attestation), len(Confidence))
 
@@ -84,12 +88,12 @@ def grows_no_surer_with_less(subject: Subject, data: st.DataObject) -> None:
     last = session.written[-1]
     with subject.laid_first(session, len(session.written)) as laid:
         for answer in last.answers:
-            before = subject.observe(laid, last.at, answer)
+            before = subject.observe(laid, last.at, answer, budget=_IN_STEPS)
             if isinstance(before, Missing) and before.reason in _CONTRADICTIONS:
                 continue
             for change in _CHANGES:
                 less = evolve(subject, source=_seeing(subject.source, change))
-                after = less.observe(laid, last.at, answer)
+                after = less.observe(laid, last.at, answer, budget=_IN_STEPS)
                 assert _is_no_surer(after, before), (change.__name__, before, after)
                 assert change is not _without_time or isinstance(after, Missing), after
 

@@ -113,7 +113,6 @@ class TranscriptWriter(Writer):
         self.rows = rows
         self._standing: dict[str | None, _Stand] = {None: _NOTHING}  # by row, since a compaction
         self._newest = _NOTHING
-        self._marked_at: datetime | None = None  # the last compaction
         self._agents_leaf: str | None = None
         self._agents_truth: Truth | None = None
 
@@ -167,18 +166,14 @@ class TranscriptWriter(Writer):
         self._respond(self.fresh(), blocks=1 + size % 3)
 
     def _respond(self, used: int, *, blocks: int, reported: Any = None, wrong: str = "") -> None:
-        rows, written = self.rows, {}
+        rows, written = self.rows, list[str]()
         window = MODELS[rows.model]
         for _ in range(blocks):
-            at = rows.now
-            truth = _truth(used, window, at) if not wrong else Truth.missing(wrong)
-            stand = _Stand(truth, rows.prompt_id)
+            truth = _truth(used, window, rows.now) if not wrong else Truth.missing(wrong)
             message = {"usage": usage(used) if reported is None else reported}
-            uuid = rows.response(used, message_id=f"msg_{used}", message=message)
-            written[uuid] = self._marked_at is not None and at <= self._marked_at
-            for block, is_void in written.items():
-                self._standing[block] = _COMPACTED if is_void else stand
-            self._newest = stand
+            written.append(rows.response(used, message_id=f"msg_{used}", message=message))
+            self._newest = _Stand(truth, rows.prompt_id)
+            self._standing.update(dict.fromkeys(written, self._newest))
             self._emit()
 
     def use_tools(self, size: int) -> None:
@@ -257,16 +252,19 @@ class TranscriptWriter(Writer):
         """Compact the conversation."""
         left = self.shrink()
         boundary = self.rows.boundary(post=left if size % 2 else ABSENT)
-        self._standing, self._marked_at = {boundary: _COMPACTED}, None
+        self._standing = {boundary: _COMPACTED}
         self._emit()
-        self._marked_at = self.rows.now
         summary = self.rows.summary()
         self._standing[summary] = _COMPACTED
         self._emit()
 
     def set_clock_back(self, size: int) -> None:
-        """Set the machine's clock back by some seconds."""
-        self.rows.clock -= timedelta(seconds=2 * size)
+        """Set the machine's clock back by some seconds; not to before a compaction.
+
+        A response that is dated before the compaction that it follows is taken for a preserved one.
+        """
+        if None in self._standing:  # nothing was compacted
+            self.rows.clock -= timedelta(seconds=2 * size)
         self.chain(0)
 
     def rewind(self, size: int) -> None:

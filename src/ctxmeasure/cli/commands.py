@@ -7,6 +7,7 @@ import click
 from .models import models
 from .observe import observe
 from .quiet import QuietGroup, examples
+from .run import run
 from .sources import sources
 from .stream import stream
 
@@ -30,5 +31,5 @@ def ctxmeasure() -> None:
     """
 
 
-for _command in (observe, stream, sources, models):
+for _command in (observe, stream, run, sources, models):
     ctxmeasure.add_command(_command)

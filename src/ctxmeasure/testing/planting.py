@@ -6,6 +6,7 @@ everything that can be made to speak is made to (`told`).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 from datetime import datetime
@@ -14,8 +15,9 @@ from typing import Any
 from attrs import define, field
 
 from ..observation import Observation
-from ..record import dumps
-from ..render import explain, gauge, summary
+from ..record import dumps, runner_event_fields
+from ..render import explain, gauge, iteration_line, summary
+from ..track import Peaks
 
 __all__ = ["MARK", "Planter", "holds_mark", "sentinel_for", "told"]
 
@@ -78,4 +80,7 @@ def told(observation: Observation, *, at: datetime) -> str:
     said = [repr(observation), str(observation), dumps(observation)]
     said += [summary(observation), gauge(observation)]
     said += [explain(observation), explain(observation, at=at)]
+    said += [iteration_line(1, None, None, observation)]
+    said += [json.dumps(runner_event_fields(observation))]
+    said += [json.dumps(Peaks().updated(observation).to_dict())]
     return "\n".join(said)

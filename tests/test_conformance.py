@@ -33,13 +33,8 @@ def test_a_built_in_source_conforms(name: str) -> None:
     CHECKS[name]()
 
 
-# Agents whose writers are still to be written.
-AWAITED = {"acp", "pi", "text"}
-
-
 def test_every_built_in_source_has_a_writer() -> None:
-    ids = {source_id for source_id in registry.ids() if source_id.split(".")[0] not in AWAITED}
-    assert ids == {*WRITERS} - {i for i in WRITERS if i.split(".")[0] in AWAITED}
+    assert {*registry.ids()} == {*WRITERS}
 
 
 @pytest.mark.parametrize("writer", [w for writers in WRITERS.values() for w in writers])

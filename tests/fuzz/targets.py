@@ -40,6 +40,9 @@ _RECORDED: dict[str, tuple[str, ...]] = {
     "codex.rollout": ("codex*/**/rollout*.jsonl",),
     "codex.exec": ("codex*/*/stream*.jsonl", "codex*/exec*.jsonl"),
     "codex.app_server": ("codex*/appserver*.jsonl",),
+    "pi.session": ("pi*/*/session/*.jsonl", "pi-versions/session*.jsonl"),
+    "pi.stream": ("pi*/*/stream*.jsonl", "pi*/*/rpc.jsonl", "pi-versions/stream*.jsonl"),
+    "pi.rpc": ("pi*/*/rpc.jsonl", "pi-versions/stream_rpc*.jsonl"),
     "codex.hook": ("codex*/*/hooks.jsonl", "codex*/*/notify.jsonl", "codex*/hooks_*.jsonl"),
 }
 _LONGEST_SEED = 64 * KIB  # of a file, its end

@@ -56,12 +56,13 @@ def test_a_report_is_the_agents_own_pair_as_of_its_receipt() -> None:
         used_basis=UsedBasis.PROMPT_AND_OUTPUT,
         limit_tokens=200_000,
         limit_basis=LimitBasis.WINDOW,
+        default_limits=frozenset({200_000}),
         overflows=True,
     )
 
 
 def test_a_report_is_native_and_exact() -> None:
-    latest = heard(usage(53_000)).latest
+    latest = heard(initialized("agent"), usage(53_000)).latest
     assert isinstance(latest, Observed)
     assert (latest.attestation, latest.confidence) == (Attestation.NATIVE, Confidence.EXACT)
     assert latest.value.method == "acp_usage_update"
@@ -433,6 +434,14 @@ def test_a_cleared_history_has_no_measure_yet() -> None:
     )
 
 
+@pytest.mark.parametrize("before", [kiro("compaction/status", A, status="completed"), answered()])
+def test_a_cleared_history_is_measured_as_a_new_one(before: dict[str, Any]) -> None:
+    feed = Feed()(opened(), before)
+    assert feed.said() is not MissingReason.NOT_MEASURED_YET
+    assert feed(kiro("clear/status", A)).said() is MissingReason.NOT_MEASURED_YET
+    assert feed(usage(53_000)).said() == (53_000, 200_000)
+
+
 # -- ends of turns ------------------------------------------------------------------------------
 
 SUMS = {"totalTokens": 5_200_000, "inputTokens": 5_200_000, "outputTokens": 40_000}
@@ -539,7 +548,20 @@ def test_the_bridge_to_claude_code_states_a_default_that_it_may_not_have() -> No
     assert known.confidence is Confidence.EXACT
 
 
-@pytest.mark.parametrize("name", [None, 5, "agent", "claude-agent-acp-fork"])
+@pytest.mark.parametrize("shake", [[], [initialized(None)], [initialized(5)]])
+def test_an_agent_that_has_not_named_itself_may_be_the_bridge(shake: list[dict[str, Any]]) -> None:
+    latest = heard(*shake, usage(53_000)).latest
+    assert isinstance(latest, Observed)
+    assert latest.confidence is Confidence.MEDIUM
+    over = heard(*shake, usage(210_000)).latest  # or one whose context does overflow
+    assert isinstance(over, Observed)
+    assert over.confidence is Confidence.MEDIUM
+    other = heard(*shake, usage(53_000, 272_000)).latest
+    assert isinstance(other, Observed)
+    assert other.confidence is Confidence.EXACT
+
+
+@pytest.mark.parametrize("name", ["agent", "claude-agent-acp-fork"])
 def test_an_agent_of_another_name_is_believed(name: Any) -> None:
     latest = heard(initialized(name), usage(53_000)).latest
     assert isinstance(latest, Observed)

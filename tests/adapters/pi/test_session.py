@@ -396,6 +396,7 @@ def test_a_header_that_is_not_read_is_missed_only_where_a_session_is_asked_for()
     asked = read(writer.content, **near, session_id=SESSION_ID)
     assert shown(asked) == "session_not_found"
     assert shown(read(writer.content, window=KIB, session_id=SESSION_ID)) == 50_000
+    assert shown(read(writer.content, **near, agent_id="a")) == "session_mismatch"
 
 
 # -- what is asked ------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from ...evidence import Phase
-from ..session import Answer, Row, Truth, Writer
+from ..planting import Planter
+from ..session import Answer, Content, Row, Truth, Writer
 from .events import answer, edit, message_end, turn_end
 from .rows import SESSION_ID, reply, said, usage
 from .session import BAD_USAGES, MODELS, NOTHING, TOO_LONG, WORDS, Model
@@ -71,7 +72,6 @@ class StreamWriter(Writer):
             return self._gap
         if self._is_compacting:
             return Truth.missing("compacted")
-        # The last line was written a second ago, and a reply is dated by its own clock.
         limit = self._window or self.model.window
         if limit is None:
             return Truth.missing("model_unknown")
@@ -113,6 +113,12 @@ class StreamWriter(Writer):
         for result in results:
             self.write(message_end(result))
         self.write(turn_end(message, *results))
+
+    def planted(self, planter: Planter) -> list[Content]:
+        """Return what was written, where a model's id in an answer is that of its replies."""
+        if "model" in planter.kept:
+            planter.sentinels.update({model.id: model.id for model in MODELS})
+        return super().planted(planter)
 
     # -- steps --------------------------------------------------------------------------------
 
@@ -177,11 +183,13 @@ class StreamWriter(Writer):
     def compact(self, size: int) -> None:
         """Compact the conversation, to a context that newer versions estimate."""
         before = self.context
-        left = {"estimatedTokensAfter": self.shrink()} if size % 2 else {}
+        left = self.shrink()
         self._is_compacting = True
         self.write({"type": "compaction_start", "reason": "manual"})
         self._void("compacted")
-        result = {"summary": "x" * size, "tokensBefore": before, "usage": usage(14_700), **left}
+        result = {"summary": "x" * size, "tokensBefore": before, "usage": usage(14_700)}
+        if size % 2:
+            result["estimatedTokensAfter"] = left
         self.write({"type": "compaction_end", "reason": "manual", "result": result})
         self.write(answer("compact", result))
 

@@ -297,13 +297,27 @@ def test_a_repetition_states_the_window_that_is_in_force_now() -> None:
     writer.count()
     found = pair(read(writer.content))
     assert (found.used_tokens, found.limit_tokens) == (14_100, 353_400)
-    assert found.measured_at == before.measured_at
+    assert (found.measured_at, found.model) == (before.measured_at, before.model)
     assert pair(read(writer.content, turn_id=first)).limit_tokens == WINDOW
     assert seen(writer, turn_id=second) == "carried_over"
     writer.respond(15_600)
     writer.window = 353_401
     writer.count()
     assert pair(read(writer.content, turn_id=second)).limit_tokens == 353_401
+
+
+def test_a_repetition_with_another_models_window_is_held_against_that_model() -> None:
+    writer = answered("0.171.0")
+    writer.end()
+    before = pair(read(writer.content))
+    writer.model, writer.window = "gpt-6.2-sol", 475_000
+    writer.start()
+    writer.count(model_context_window=WINDOW)  # as recorded: the old window stays with the count
+    assert read(writer.content) == before
+    writer.count()
+    found = pair(read(writer.content))
+    assert (found.used_tokens, found.limit_tokens) == (before.used_tokens, 475_000)
+    assert found.model == ModelRef(id="gpt-6.2-sol", provider="openai")
 
 
 def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> None:

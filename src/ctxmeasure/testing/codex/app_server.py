@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any, ClassVar
 
 from ...evidence import Phase
 from ..session import Answer, Row, Truth, Writer
 from . import notifications
 from .notifications import CHILD, THREAD
-from .rollout import NOT_FOUND, WORDS, Turn
+from .rollout import MODELS, NOT_FOUND, WORDS, Turn
 from .rows import WINDOW
 
 __all__ = ["AppServerWriter"]
@@ -28,7 +27,7 @@ class AppServerWriter(Writer):
         "chatter",
         "end",
         "delegate",
-        "choose_model",
+        "switch_model",
         "overflow",
         "compact",
         "interrupt",
@@ -44,9 +43,9 @@ class AppServerWriter(Writer):
         self._turn_id = ""
         self._is_running = False
         self._lifetime = 0
-        self._last: tuple[int, int] | None = None  # what was reported last, to report it again
+        self._last: dict[str, Any] | None = None  # what was reported last, to report it again
         self._agents: Truth | None = None
-        self._model = ""
+        self._window = WINDOW
 
     def begin(self) -> None:
         """Load a thread, and choose its model."""
@@ -82,8 +81,8 @@ class AppServerWriter(Writer):
 
     def _report(self, used: int) -> None:
         self._lifetime += used
-        self._last = (used, self._lifetime)
-        self._notify(notifications.updated(used, self._lifetime, turn=self._turn_id))
+        self._last = {"used": used, "lifetime": self._lifetime, "window": self._window}
+        self._notify(notifications.updated(**self._last, turn=self._turn_id))
 
     def _repeat(self) -> None:
         """Report what was reported last again, under the id of whatever turn runs."""
@@ -91,7 +90,7 @@ class AppServerWriter(Writer):
         if self._last is not None:
             if turn.truth == NOT_FOUND and self._is_counted:
                 turn.truth = Truth.missing("carried_over")
-            self._notify(notifications.updated(*self._last, turn=self._turn_id))
+            self._notify(notifications.updated(**self._last, turn=self._turn_id))
 
     # -- steps --------------------------------------------------------------------------------
 
@@ -117,7 +116,7 @@ class AppServerWriter(Writer):
         """Report a response."""
         self._go_on()
         used = self.fresh()
-        self._show(_pair(used, self.now))
+        self._show(Truth.tokens(used, self._window, self.now))
         self._report(used)
 
     def overflow(self, size: int) -> None:  # noqa: ARG002 - as above
@@ -138,20 +137,18 @@ class AppServerWriter(Writer):
             self._agents = Truth.missing("not_measured_yet")
         root = {"id": turn, "rootTurnId": "turn-of-the-root"}
         self._notify(notifications.notification("turn/started", threadId=CHILD, turn=root))
-        self._agents = _pair(used, self.now)
+        self._agents = Truth.tokens(used, WINDOW, self.now)
         self._notify(notifications.updated(used, turn=turn, threadId=CHILD))
 
-    def choose_model(self, size: int) -> None:
-        """Let the next turn use another model, which counts by other tokens."""
+    def switch_model(self, size: int) -> None:
+        """Let the next turn use another model; what was counted stands until the next response."""
         if self._is_running:
             self.end(size)
-        self._use(("mystery-model-9", "gpt-5.5")[size % 2])
+        self._use(list(MODELS)[size % len(MODELS)])
 
     def _use(self, model: str) -> None:
+        self._window = MODELS[model]
         settings = {"model": model}
-        if self._is_counted and model != self._model:
-            self._seen = Truth.missing("not_measured_yet")
-        self._model = model
         row = notifications.notification("thread/settings/updated", threadSettings=settings)
         self._notify(row)
 
@@ -198,7 +195,3 @@ class AppServerWriter(Writer):
         yield notifications.notification("thread/reverted", threadId="another-thread")
         yield {"method": "account/rateLimits/updated", "params": {"threadId": THREAD}}
         yield {"id": 7, "result": {}}
-
-
-def _pair(used: int, at: datetime) -> Truth:
-    return Truth.tokens(used, WINDOW, at)

@@ -17,6 +17,7 @@ from ..session import Answer, Row, Truth, Writer, line
 from .rows import PARENT, PARENTS_TURN, WINDOW, RolloutRows, usage
 
 __all__ = [
+    "MODELS",
     "NOT_FOUND",
     "WORDS",
     "RolloutWriter",
@@ -41,8 +42,8 @@ WORDS = Writer.words | {
 
 _TURN_END_LAG = timedelta(seconds=30)  # a turn's last sample lies at most this far before its end
 
-# The window that Codex states for each; none of the last two is one that it falls back to.
-_MODELS = {"gpt-5.5": WINDOW, "gpt-5.4-mini": 380_000, "mystery-model-9": 121_600}
+MODELS = {"gpt-5.5": WINDOW, "gpt-5.4-mini": WINDOW, "mystery-model-9": 121_600}
+"""The models of a written session, and the windows that Codex states for them."""
 
 NOT_FOUND = Truth.missing("turn_not_found")
 """What must be seen of a turn that has not been answered."""
@@ -100,7 +101,6 @@ class RolloutWriter(Writer):
         self.written.clear()
         self.rows = rows
         self._seen = Truth.missing("not_measured_yet")
-        self._reported: tuple[int, datetime] | None = None  # the response that the meter shows
         self._turns: dict[str, Turn] = {}
         self._is_running = False
 
@@ -139,22 +139,17 @@ class RolloutWriter(Writer):
 
     def _void(self, truth: Truth) -> None:
         """Let the meter show no response from the next row on."""
-        self._reported = None
         self._seen = self._turn.truth = truth
 
     def _count(self, used: int) -> None:
-        """Let the meter show a response of *used* tokens from the next row on."""
-        self._reported = (used, self.rows.now)
-        self._turn.truth = self._restate()
+        """Let the meter show a response of *used* tokens from the next row on.
 
-    def _restate(self) -> Truth:
-        """Let the meter hold the response that it shows against the window in force."""
-        if self._reported is not None:
-            used, at = self._reported
-            is_over = used > self.rows.window
-            counted = Truth.tokens(used, self.rows.window, at)
-            self._seen = Truth.missing("limit_contradicted") if is_over else counted
-        return self._seen
+        It is held against the window of its own model until the next one.
+        """
+        counted = Truth.tokens(used, self.rows.window, self.rows.now)
+        is_over = used > self.rows.window
+        self._seen = Truth.missing("limit_contradicted") if is_over else counted
+        self._turn.truth = self._seen
 
     # -- turns --------------------------------------------------------------------------------
 
@@ -191,8 +186,8 @@ class RolloutWriter(Writer):
         """Let the next turn use another model."""
         if self._is_running:
             self.end(size)
-        self.rows.model = list(_MODELS)[size % len(_MODELS)]
-        self.rows.window = _MODELS[self.rows.model]
+        self.rows.model = list(MODELS)[size % len(MODELS)]
+        self.rows.window = MODELS[self.rows.model]
 
     # -- responses ----------------------------------------------------------------------------
 
@@ -233,8 +228,7 @@ class RolloutWriter(Writer):
         """Write the meter down again."""
         self._go_on()
         self._carry_over()
-        self._restate()
-        self.rows.count()
+        self.rows.repeat()
         self._emit()
 
     def _carry_over(self) -> None:
@@ -273,7 +267,6 @@ class RolloutWriter(Writer):
             self.end(size)
         if self._seen not in (_COMPACTED, _REWOUND):
             self._seen = Truth.missing("estimate_only")
-        self._reported = None
         self.rows.estimate(self.shrink())
         self._emit()
         self._seen = _REWOUND
@@ -290,7 +283,7 @@ class RolloutWriter(Writer):
         self._emit()
         if before.last is not None:
             self._seen = Truth.missing("carried_over")
-        self.rows.count()
+        self.rows.repeat()
         self._emit()
 
     def strangers(self) -> Iterable[Row]:

@@ -62,6 +62,7 @@ class RolloutRows:
     turn_id: str | None = None
     model: Any = "gpt-5.5"
     window: Any = WINDOW
+    counted_window: Any = WINDOW
     last: Any = None
     total: dict[str, int] = field(factory=lambda: {**_NOTHING})
     clock: datetime = START
@@ -157,7 +158,7 @@ class RolloutRows:
 
     def take(self, used: int) -> None:
         """Let the meter take a request of *used* tokens."""
-        self.last = usage(used)
+        self.last, self.counted_window = usage(used), self.window
         self.total = {key: self.total[key] + count for key, count in self.last.items()}
 
     def record(self, **payload: Any) -> None:
@@ -176,6 +177,10 @@ class RolloutRows:
         self.event(
             "token_count", info=None if self.last is None else without_absent({**known, **info})
         )
+
+    def repeat(self) -> None:
+        """Write the meter down again, with the window that it was counted against (0.171)."""
+        self.count(model_context_window=self.counted_window)
 
     def respond(self, used: int, *, calls: bool = False) -> None:
         """Write a response of the conversation and all that its tools leave."""
@@ -217,12 +222,12 @@ class RolloutRows:
 
     def estimate(self, tokens: int) -> None:
         """Let the meter hold an estimate, and write it down."""
-        self.last = {**_NOTHING, "total_tokens": tokens}
+        self.last, self.counted_window = {**_NOTHING, "total_tokens": tokens}, self.window
         self.count()
 
     def exceed(self) -> None:
         """Mark the meter as full, and write it down."""
-        left = max(self.window - self.total["total_tokens"], 0)
+        left, self.counted_window = max(self.window - self.total["total_tokens"], 0), self.window
         self.last = {**_NOTHING, "total_tokens": left}
         self.total = {**_NOTHING, "total_tokens": self.window}
         self.count()

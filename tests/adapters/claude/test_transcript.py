@@ -574,6 +574,52 @@ def test_a_preserved_row_that_is_written_again_with_its_old_time_is_void() -> No
     assert used(read(session.content)) == 30_000
 
 
+def test_a_preserved_row_is_void_though_the_clock_was_set_back_and_no_list_names_it() -> None:
+    session = answered(149_703, timestamp="2026-11-29T19:00:00.000Z")
+    session.compaction()
+    preserved(session)
+    assert reason(read(session.content)) == "compacted"
+    session.prompt()
+    session.response(30_000)
+    assert used(read(session.content)) == 30_000
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_response_whose_request_lies_before_the_window_may_be_a_preserved_one(
+    blocks: int,
+) -> None:
+    session = answered(149_703)
+    for _ in range(blocks - 1):
+        session.response(149_703, message_id=session.rows[-1]["message"]["id"])
+    old = session.rows[-blocks:]
+    session.compaction()
+    for row in old:
+        session.loose({**row, "parentUuid": session.leaf})
+        session.leaf = row["uuid"]
+    near = len(joined(session.rows[-blocks:])) + 1  # neither boundary nor summary
+    session.prompt("x" * 5_000)
+    window = near + len(joined(session.rows[-1:]))
+    assert reason(read(session.content, window=window)) == "compacted"
+    assert reason(read(session.content, window=window, budget=window)) == "chain_truncated"
+
+
+def test_another_response_under_the_same_uuid_is_no_preserved_one() -> None:
+    session = answered(149_703, uuid="reused")
+    session.compaction()
+    session.prompt()
+    session.response(30_000, uuid="reused")
+    assert used(read(session.content)) == 30_000
+
+
+def test_a_summary_whose_boundary_lies_before_the_window_may_have_kept_the_response() -> None:
+    session = answered(149_703, timestamp="2026-11-29T19:00:00.000Z", uuid="kept")
+    session.compaction(kept=["kept"])
+    preserved(session)
+    window = len(joined(session.rows[3:])) + 1
+    assert reason(read(session.content, window=window)) == "compacted"
+    assert reason(read(session.content, window=window, budget=window)) == "chain_truncated"
+
+
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -735,6 +781,22 @@ def test_an_ended_turn_out_of_reach_is_not_found_and_no_other_is_taken() -> None
     assert reason(found) == "turn_not_found"
     found = read(b"".join(rows), window=512, budget=1_024, turn_id=TURN, phase=Phase.TERMINAL)
     assert reason(found) == "turn_not_found"
+
+
+def test_an_ended_turn_is_measured_when_its_last_block_was_received() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    first = session.response(40_000, message_id="msg_1")
+    session.response(40_000, message_id="msg_1")
+    received = session.now - timedelta(seconds=1)
+    session.tool_result(parentUuid=first)  # parallel tools: the chain leaves the last block out
+    session.prompt_id = "another-turn"
+    session.prompt()
+    session.response(50_000)
+    found = read(session.content, turn_id=TURN, phase=Phase.TERMINAL)
+    assert used(found) == 40_000
+    assert isinstance(found, UsedTokens)
+    assert found.measured_at == received
 
 
 def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
@@ -1127,7 +1189,7 @@ def test_a_turn_that_begins_before_the_window_is_cut_off_when_the_budget_ends() 
     session.prompt()
     padded(session)
     session.response(40_000)
-    assert used(read(session.content, window=2_000, budget=2_000)) == 40_000
+    assert used(read(session.content, window=2_000)) == 40_000
     assert used(read(session.content, window=2_000, turn_id=TURN)) == 40_000
     found = read(session.content, window=2_000, budget=2_000, turn_id=TURN)
     assert reason(found) == "chain_truncated"

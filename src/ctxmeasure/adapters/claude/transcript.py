@@ -114,13 +114,13 @@ class _Thread:
     def climb(self, row: Row, test: _Test) -> Row | _End:
         """Return the first of *row* and its ancestors that passes *test*, or why there is none."""
         while not test(row.value):
-            parent = self._parent(row)
+            parent = self.parent(row)
             if isinstance(parent, _End):
                 return parent
             row = parent
         return row
 
-    def _parent(self, row: Row) -> Row | _End:
+    def parent(self, row: Row) -> Row | _End:
         """Return the row that *row* hangs off, of whatever type and conversation.
 
         A parent is written before its child (1,188 of 1,188 links in recordings and public files),
@@ -211,7 +211,7 @@ def _standing_response(thread: _Thread, query: Query) -> Row | Gap | NeedMore:
     if "forkedFrom" in latest.value:
         # The SDK's fork_session copies rows and dates the last one anew.
         return Gap(reason=MissingReason.CARRIED_OVER)
-    return latest
+    return _if_its_own(thread, latest)
 
 
 def _is_block_of(thread: _Thread, block: Row, response: Row) -> bool:
@@ -261,7 +261,25 @@ def _unanswered(thread: _Thread, latest: Row | None) -> Gap | NeedMore:
 # -- compaction -------------------------------------------------------------------------------
 
 
-def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | None:
+_CUT_OFF = Gap(reason=MissingReason.CHAIN_TRUNCATED)
+
+
+def _if_its_own(thread: _Thread, response: Row) -> Row | NeedMore:
+    """Return *response*, or ask for the row before it, by which a preserved one is told.
+
+    Written again behind a compaction, it hangs off the summary. A row that hangs off another
+    preserved one is not told where the window has cut the summary off: nothing in it could.
+    """
+    if not thread.tail.truncated:
+        return response
+    message_id = _message(response.value).get("id")
+    block: Row | _End = response
+    while isinstance(block, Row) and _message(block.value).get("id") == message_id:
+        block = thread.parent(block)
+    return NeedMore(_CUT_OFF) if block is _End.LOST else response
+
+
+def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | NeedMore | None:
     """Return the gap if a compaction in the window made *response* void.
 
     Rows that a compaction preserves can be written again behind it, with their old time and usage
@@ -276,8 +294,24 @@ def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | None:
         response is not None
         and all(_follows(response, mark) for mark in marks)
         and response.value.get("uuid") not in _preserved(boundary)
+        and not _is_written_again(thread, response)
     )
-    return None if is_valid else _compacted(thread, marks[0])
+    if not is_valid:
+        return _compacted(thread, marks[0])
+    is_list_cut_off = boundary is None and thread.parent(marks[0]) is _End.LOST
+    return NeedMore(_CUT_OFF) if is_list_cut_off and thread.tail.truncated else None
+
+
+def _is_written_again(thread: _Thread, response: Row) -> bool:
+    """Tell whether *response* stands in the window before, too: clocks can be set back."""
+    uuid = text(response.value, "uuid")
+    if uuid is None or "\n" in uuid:
+        return False
+    message_id = _message(response.value).get("id")
+    return any(
+        row.value.get("uuid") == uuid and _message(row.value).get("id") == message_id
+        for row in thread.tail.rows(uuid.encode(), before=response.offset)
+    )
 
 
 def _follows(response: Row, mark: Row) -> bool:
@@ -353,9 +387,20 @@ def _ended_turn(thread: _Thread, response: Row, query: Query) -> Evidence | Need
             return thread.gap(_OTHER_TURN.reason, unless_truncated=_OTHER_TURN.reason)
         if before is _End.ROOT or not thread.holds(before):
             return _OTHER_TURN
-        response = before
+        response = _last_block(thread, before, until=response)
         gap = _turn_gap(thread, response, query)
     return _measured(thread, response) if gap is None else gap
+
+
+def _last_block(thread: _Thread, block: Row, *, until: Row) -> Row:
+    """Return the last row of the response that *block* is of, written before the row *until*."""
+    message_id = _message(block.value).get("id")
+    last = thread.newest(
+        lambda row: _is_response(row) and _message(row).get("id") == message_id,
+        b'"assistant"',
+        before=until.offset,
+    )
+    return last if last is not None and _is_block_of(thread, block, last) else block
 
 
 def _response_before(thread: _Thread, response: Row) -> Row | _End:

@@ -60,10 +60,17 @@ _VERSIONS = ("2.1.332", "2.1.328", "2.1.320")
 
 @frozen
 class _Stand:
-    """What the conversation stands on: a response of a turn, or nothing that can be measured."""
+    """What the conversation stands on: a response of a turn, or nothing that can be measured.
+
+    Attributes:
+        truth: What must be seen.
+        turn: The turn, or None where there is no response.
+        before: What the turn builds on: the last response of the turn before it.
+    """
 
     truth: Truth
     turn: str | None = None
+    before: _Stand | None = None
 
     def of(self, turn: str | None) -> Truth:
         """Return what must be seen by who asks for *turn*."""
@@ -99,6 +106,7 @@ class TranscriptWriter(Writer):
         "overflow",
         "report_badly",
         "compact",
+        "preserve",
         "set_clock_back",
     )
     words: ClassVar[frozenset[str]] = WORDS
@@ -113,6 +121,7 @@ class TranscriptWriter(Writer):
         self.rows = rows
         self._standing: dict[str | None, _Stand] = {None: _NOTHING}  # by row, since a compaction
         self._newest = _NOTHING
+        self._compacted_at: datetime | None = None
         self._agents_leaf: str | None = None
         self._agents_truth: Truth | None = None
 
@@ -137,6 +146,9 @@ class TranscriptWriter(Writer):
         for phase in (Phase.ACTIVE, Phase.TERMINAL):
             yield Answer(seen.of(turn), **own, turn_id=turn, phase=phase)
         yield Answer(seen.of("no-turn"), **own, turn_id="no-turn")
+        if seen.before is not None:
+            over: dict[str, Any] = {"turn_id": seen.before.turn, "phase": Phase.TERMINAL}
+            yield Answer(seen.before.truth, **own, **over)
         if self._agents_truth is not None:
             yield Answer(self._agents_truth, **own, agent_id=AGENT)
 
@@ -167,13 +179,20 @@ class TranscriptWriter(Writer):
 
     def _respond(self, used: int, *, blocks: int, reported: Any = None, wrong: str = "") -> None:
         rows, written = self.rows, list[str]()
-        window = MODELS[rows.model]
+        window, base = MODELS[rows.model], self._standing[self.rows.leaf]
+        before = base.before if base.turn == rows.prompt_id else base
         for _ in range(blocks):
             truth = _truth(used, window, rows.now) if not wrong else Truth.missing(wrong)
             message = {"usage": usage(used) if reported is None else reported}
-            written.append(rows.response(used, message_id=f"msg_{used}", message=message))
-            self._newest = _Stand(truth, rows.prompt_id)
-            self._standing.update(dict.fromkeys(written, self._newest))
+            is_after = self._compacted_at is None or rows.now > self._compacted_at
+            uuid = rows.response(used, message_id=f"msg_{used}", message=message)
+            if is_after:
+                written.append(uuid)
+                known = before if before is not None and before.turn is not None else None
+                self._newest = _Stand(truth, rows.prompt_id, known)
+                self._standing.update(dict.fromkeys(written, self._newest))
+            else:
+                self._standing[uuid] = _COMPACTED
             self._emit()
 
     def use_tools(self, size: int) -> None:
@@ -250,21 +269,41 @@ class TranscriptWriter(Writer):
 
     def compact(self, size: int) -> None:
         """Compact the conversation."""
+        self._compact(size)
+
+    def _compact(self, size: int, kept: Any = ABSENT) -> None:
         left = self.shrink()
-        boundary = self.rows.boundary(post=left if size % 2 else ABSENT)
+        boundary = self.rows.boundary(post=left if size % 2 else ABSENT, kept=kept)
         self._standing = {boundary: _COMPACTED}
         self._emit()
+        self._compacted_at = self.rows.now
         summary = self.rows.summary()
         self._standing[summary] = _COMPACTED
         self._emit()
 
-    def set_clock_back(self, size: int) -> None:
-        """Set the machine's clock back by some seconds; not to before a compaction.
+    def preserve(self, size: int) -> None:
+        """Compact, and write the newest response again behind the compaction.
 
-        A response that is dated before the compaction that it follows is taken for a preserved one.
+        The boundary lists it where its time is later than the compaction's: a window that begins
+        at the boundary could not tell it from a new one otherwise.
         """
-        if None in self._standing:  # nothing was compacted
-            self.rows.clock -= timedelta(seconds=2 * size)
+        rows = self.rows
+        old = next((row for row in reversed(rows.rows) if _is_main_response(row)), None)
+        is_told = old is None or datetime.fromisoformat(old["timestamp"]) < rows.now
+        self._compact(size, ABSENT if old is None or is_told else [old["uuid"]])
+        if old is not None:
+            rows.loose({**old, "parentUuid": rows.leaf})
+            rows.leaf = old["uuid"]
+            self._standing[old["uuid"]] = _COMPACTED
+            self._emit()
+
+    def set_clock_back(self, size: int) -> None:
+        """Set the machine's clock back by some seconds.
+
+        A response that is dated before the compaction that it follows is taken for a preserved one
+        from then on: nothing but its time tells the two apart.
+        """
+        self.rows.clock -= timedelta(seconds=2 * size)
         self.chain(0)
 
     def rewind(self, size: int) -> None:
@@ -272,21 +311,6 @@ class TranscriptWriter(Writer):
         rows = list(self._standing)
         self.rows.leaf = rows[-1 - 3 * size % len(rows)]
         self.prompt(0)
-
-    def preserve(self, size: int) -> None:
-        """Compact, and write the newest response again behind the compaction.
-
-        Not among `steps`: a window that begins behind the compaction cannot tell such a response
-        from a new one.
-        """
-        rows = self.rows
-        old = next((row for row in reversed(rows.rows) if row["type"] == "assistant"), None)
-        self.compact(size)
-        if old is not None:
-            rows.loose({**old, "isSidechain": False, "parentUuid": rows.leaf})
-            rows.leaf = old["uuid"]
-            self._standing[old["uuid"]] = _COMPACTED
-            self._emit()
 
     def fork(self, size: int) -> None:
         """Go on in the file of another session, which begins with rows of this one."""
@@ -315,6 +339,10 @@ class TranscriptWriter(Writer):
             for row in theirs.rows:
                 ids = {key: f"{number}-{row[key]}" for key in ("uuid", "parentUuid") if row[key]}
                 yield {**row, **ids, **stranger}
+
+
+def _is_main_response(row: Row) -> bool:
+    return row["type"] == "assistant" and not (row["isSidechain"] or "isApiErrorMessage" in row)
 
 
 def _truth(used: int, window: int | None, at: datetime) -> Truth:

@@ -16,11 +16,15 @@ from hypothesis import settings
 from hypothesis.errors import HypothesisException
 
 from ctxmeasure import registry, stream
+from ctxmeasure.adapters.acp import session as acp_session
 from ctxmeasure.adapters.claude import stream as claude_stream
 from ctxmeasure.adapters.claude import transcript
 from ctxmeasure.adapters.codex import replay
 from ctxmeasure.adapters.codex.usage_info import last_request
 from ctxmeasure.adapters.cursor import chat_store
+from ctxmeasure.adapters.pi import messages as pi_messages
+from ctxmeasure.adapters.pi import session as pi_session
+from ctxmeasure.adapters.pi import stream as pi_stream
 from ctxmeasure.assess import judge, rules
 from ctxmeasure.bounded import jsonl
 from ctxmeasure.bounded.decode import decode_object
@@ -38,7 +42,7 @@ from ctxmeasure.observation import (
 from ctxmeasure.record import observation as wire
 from ctxmeasure.source import Source, StreamSource
 from ctxmeasure.testing import conformance
-from ctxmeasure.testing.writers import WRITERS
+from ctxmeasure.testing.writers import TWINS, WRITERS
 
 Patch: TypeAlias = pytest.MonkeyPatch
 
@@ -56,7 +60,9 @@ def found(
 ) -> str | None:
     """Return the first check of the suite, or of those named *by*, that fails; or None."""
     source_id = source if isinstance(source, str) else source.id
-    checks = conformance(source, WRITERS[source_id][writer], settings=chosen)
+    twin = TWINS.get(source_id)
+    of_twin = None if twin is None else (twin, WRITERS[twin][0])
+    checks = conformance(source, WRITERS[source_id][writer], twin=of_twin, settings=chosen)
     for check in [check for check in checks if by in ("", check.name)]:
         try:
             check()
@@ -248,6 +254,79 @@ def makes_tokens_of_a_percentage(patch: Patch) -> None:
         return observation
 
     patch.setattr(judge._Case, "of_percent", of_percent)
+
+
+# -- Pi ---------------------------------------------------------------------------------------
+
+
+@fault("pi.session")
+def takes_the_newest_reply_of_any_branch(patch: Patch) -> None:
+    newest = pi_session._Conversation._newest
+
+    def parent(self: Any, row: jsonl.Row) -> Any:
+        return newest(self, row.offset) or pi_session._End.ROOT
+
+    patch.setattr(pi_session._Conversation, "parent", parent)
+
+
+@fault("pi.session")
+def accepts_a_reply_that_a_compaction_kept(patch: Patch) -> None:
+    real = pi_session._Walk.seeing
+
+    def seeing(self: Any, row: jsonl.Row) -> Any:
+        return self if row.value.get("type") == "compaction" else real(self, row)
+
+    patch.setattr(pi_session._Walk, "seeing", seeing)
+
+
+@fault("pi.stream")
+def counts_a_reply_that_was_aborted(patch: Patch) -> None:
+    def counted(message: Mapping[str, Any]) -> Any:
+        stopped = message.get("stopReason")
+        return pi_messages.counted(
+            {**message, "stopReason": None if stopped == "aborted" else stopped}
+        )
+
+    patch.setattr(pi_stream, "counted", counted)
+
+
+@fault("pi.stream", by="agrees_with_its_twin")
+def overlooks_an_edit_of_the_context(patch: Patch) -> None:
+    patch.setattr(pi_stream, "_EVENTS", {**pi_stream._EVENTS, "entry_appended": _pass})
+
+
+def _pass(state: Any, *_: object) -> Any:
+    return state
+
+
+@fault("pi.rpc", by="grows_no_surer_without_a_key")
+def believes_a_default_window_of_a_model_without_provider(patch: Patch) -> None:
+    real = judge._Case.limit_beside
+
+    def limit_beside(self: Any, seen: Any, model: ModelRef | None, fullest: int) -> Any:
+        limit = real(self, seen, model, fullest)
+        is_open = model is not None and model.provider is None
+        return evolve(limit, ceiling=None) if is_open else limit
+
+    patch.setattr(judge._Case, "limit_beside", limit_beside)
+
+
+# -- ACP --------------------------------------------------------------------------------------
+
+
+@fault("acp.session")
+def takes_the_first_count_after_a_compaction(patch: Patch) -> None:
+    patch.setattr(acp_session.Session, "_tells_of_compaction", lambda *_: False)
+
+
+@fault("acp.session")
+def takes_a_sub_agents_report(patch: Patch) -> None:
+    real = acp_session._reported
+
+    def reported(state: Any, params: Mapping[str, Any], report: Any) -> Any:
+        return real(state, {**params, "sessionId": state.only}, report)
+
+    patch.setattr(acp_session, "_reported", reported)
 
 
 # -- the reader -------------------------------------------------------------------------------

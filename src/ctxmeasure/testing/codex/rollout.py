@@ -102,7 +102,7 @@ class RolloutWriter(Writer):
         self.rows = rows
         self._seen = Truth.missing("not_measured_yet")
         self._turns: dict[str, Turn] = {}
-        self._is_running = False
+        self._is_running = self._is_fork = False
 
     def begin(self) -> None:
         """Write whose file it is."""
@@ -262,14 +262,19 @@ class RolloutWriter(Writer):
         self.end(size)
 
     def rollback(self, size: int) -> None:
-        """Cut some turns off the context."""
-        if self._is_running or not self._turns:
+        """Cut some turns off the context.
+
+        In a fork that has no turn of its own yet, nobody can tell this from a rollback of its
+        parent's, whose rows were copied up to 0.145 and name no thread.
+        """
+        if self._is_running:
             self.end(size)
+        is_told = self._turns or not self._is_fork
         if self._seen not in (_COMPACTED, _REWOUND):
-            self._seen = Truth.missing("estimate_only")
+            self._seen = Truth.missing("estimate_only" if is_told else "carried_over")
         self.rows.estimate(self.shrink())
         self._emit()
-        self._seen = _REWOUND
+        self._seen = _REWOUND if is_told else self._seen
         self.rows.event("thread_rolled_back", num_turns=1)
         self._emit()
 
@@ -278,7 +283,7 @@ class RolloutWriter(Writer):
         before = self.rows
         thread_id = f"01a228{0x92 + self.number % 0x60:02x}-0000-7000-8000-00000000000c"
         self._open(evolve(before, thread_id=thread_id, rows=[], clock=before.now, turn_id=None))
-        base = {"thread_id": before.thread_id}
+        self._is_fork, base = True, {"thread_id": before.thread_id}
         self.rows.begin(forked_from_id=before.thread_id, history_base=base)
         self._emit()
         if before.last is not None:

@@ -299,18 +299,6 @@ def _pass(state: Any, *_: object) -> Any:
     return state
 
 
-@fault("pi.rpc", by="grows_no_surer_without_a_key")
-def believes_a_default_window_of_a_model_without_provider(patch: Patch) -> None:
-    real = judge._Case.limit_beside
-
-    def limit_beside(self: Any, seen: Any, model: ModelRef | None, fullest: int) -> Any:
-        limit = real(self, seen, model, fullest)
-        is_open = model is not None and model.provider is None
-        return evolve(limit, ceiling=None) if is_open else limit
-
-    patch.setattr(judge._Case, "limit_beside", limit_beside)
-
-
 # -- ACP --------------------------------------------------------------------------------------
 
 
@@ -327,6 +315,14 @@ def takes_a_sub_agents_report(patch: Patch) -> None:
         return real(state, {**params, "sessionId": state.only}, report)
 
     patch.setattr(acp_session, "_reported", reported)
+
+
+@fault("acp.session", 1, by="grows_no_surer_without_a_key")
+def believes_an_agent_that_has_not_named_itself(patch: Patch) -> None:
+    def defaults(agent: acp_session.Agent) -> frozenset[int]:
+        return frozenset({200_000}) if agent.is_claude else frozenset()
+
+    patch.setattr(acp_session.Agent, "default_sizes", property(defaults))
 
 
 # -- the reader -------------------------------------------------------------------------------
@@ -403,7 +399,7 @@ def shows_more_than_the_window_holds(patch: Patch) -> None:
     patch.setattr(judge, "_contradiction", lambda *_: None)
 
 
-@fault("claude.transcript", by="shows_the_truth")
+@fault("claude.transcript")
 def shows_a_sample_from_the_future(patch: Patch) -> None:
     patch.setattr(judge._Case, "_untimely", lambda *_: None)
 

@@ -94,6 +94,7 @@ class TranscriptWriter(Writer):
         "fork",
         "prompt",
         "respond",
+        "set_clock_back",
         "use_tools",
         "rewind",
         "chain",
@@ -107,7 +108,6 @@ class TranscriptWriter(Writer):
         "report_badly",
         "compact",
         "preserve",
-        "set_clock_back",
     )
     words: ClassVar[frozenset[str]] = WORDS
 
@@ -303,7 +303,7 @@ class TranscriptWriter(Writer):
         A response that is dated before the compaction that it follows is taken for a preserved one
         from then on: nothing but its time tells the two apart.
         """
-        self.rows.clock -= timedelta(seconds=2 * size)
+        self.rows.clock -= timedelta(seconds=3 * size)
         self.chain(0)
 
     def rewind(self, size: int) -> None:

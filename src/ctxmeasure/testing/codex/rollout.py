@@ -42,7 +42,12 @@ WORDS = Writer.words | {
 
 _TURN_END_LAG = timedelta(seconds=30)  # a turn's last sample lies at most this far before its end
 
-MODELS = {"gpt-5.5": WINDOW, "gpt-5.4-mini": WINDOW, "mystery-model-9": 121_600}
+MODELS = {
+    "gpt-5.5": WINDOW,
+    "gpt-6.2-sol": 475_000,
+    "gpt-5.4-mini": WINDOW,
+    "mystery-model-9": 121_600,
+}
 """The models of a written session, and the windows that Codex states for them."""
 
 NOT_FOUND = Truth.missing("turn_not_found")

@@ -25,7 +25,7 @@ def turn_end(message: dict[str, Any], *results: dict[str, Any]) -> dict[str, Any
 def answer(command: str, data: Any = ABSENT, **fields: Any) -> dict[str, Any]:
     """Return an answer of the RPC mode."""
     form = {"id": "r1", "type": "response", "command": command, "success": True, "data": data}
-    return without_absent({**form, **fields})
+    return dict(without_absent({**form, **fields}))
 
 
 def edit(**fields: Any) -> dict[str, Any]:

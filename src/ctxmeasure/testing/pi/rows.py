@@ -24,7 +24,7 @@ MODEL = "claude-sonnet-4-5"
 def usage(used: int, **fields: Any) -> dict[str, Any]:
     """Return the usage of a reply that *used* so many tokens, 10 of them output."""
     parts = {"input": 4, "output": 10, "cacheRead": used - 15, "cacheWrite": 1}
-    return without_absent({**parts, "totalTokens": used, "cost": {"total": 0.1}, **fields})
+    return dict(without_absent({**parts, "totalTokens": used, "cost": {"total": 0.1}, **fields}))
 
 
 def reply(used: int, **fields: Any) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def reply(used: int, **fields: Any) -> dict[str, Any]:
         "stopReason": "stop",
         "timestamp": 1_795_975_200_000 + used,
     }
-    return without_absent({**message, **fields})
+    return dict(without_absent({**message, **fields}))
 
 
 def said(role: str, **fields: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ __all__ = [
 PACKAGE = "ctxmeasure"
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"measurement", "usage", "capability", "bounded"}),
+    frozenset({"measurement", "usage", "capability", "bounded", "figures"}),
     frozenset({"observation"}),
     frozenset({"evidence", "track", "render", "record"}),
     frozenset({"source", "assess"}),

@@ -7,9 +7,7 @@ claude``). Everything is imported on first use: ``import ctxmeasure`` costs next
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing's own, without importing it: that costs as much as an interpreter
 if TYPE_CHECKING:
     from . import record as record
     from . import render as render
@@ -86,6 +84,8 @@ __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 -
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - a hook imports this room and asks nothing
+
     if name in _HOME:
         found: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     elif name in _ROOMS:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from .capability.model import ModelRef
+from .figures import bar, context, counts, short, whole_percent
 from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
@@ -64,14 +65,14 @@ def summary(observation: Observation) -> str:
         if partial is None or partial.used_tokens is None or partial.estimated:
             return ""
         stands = observation.reason in _ONLY_LIMIT_MISSING
-        return f"Tokens: {_short(partial.used_tokens)}" if stands else ""
+        return f"Tokens: {short(partial.used_tokens)}" if stands else ""
     value = observation.value
     mark = "~" if _is_rough(observation) else ""
     if isinstance(value, PercentMeasurement):
-        return f"Context: {mark}{_percent(value)}"
+        return context(f"{mark}{_percent(value)}")
     assumed = " assumed" if _is_assumed(observation) else ""
-    counts = f"{_short(value.used_tokens)}/{_short(value.limit_tokens)}"
-    return f"Context: {mark}{_percent(value)} ({counts}{assumed})"
+    pair = counts(value.used_tokens, value.limit_tokens)
+    return context(f"{mark}{_percent(value)}", f"{pair}{assumed}")
 
 
 def gauge(observation: Observation, width: int = 10) -> str:
@@ -94,9 +95,8 @@ def gauge(observation: Observation, width: int = 10) -> str:
     if isinstance(value, PercentMeasurement):
         filled = int(width * value.used_percent / 100)
     else:
-        filled = min(width, width * value.used_tokens // value.limit_tokens)
-    cell = "~" if _is_rough(observation) else "#"
-    return f"[{cell * filled}{'-' * (width - filled)}]"
+        filled = width * value.used_tokens // value.limit_tokens
+    return bar(filled, width, "~" if _is_rough(observation) else "#")
 
 
 # What Codex takes for the prompt that is always there: BASELINE_TOKENS, since 2025-09-04.
@@ -165,20 +165,10 @@ def _is_rough(observation: Observed) -> bool:
     return observation.confidence is Confidence.LOW or _is_assumed(observation)
 
 
-def _short(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 999_500:
-        return f"{(tokens + 500) // 1_000}K"
-    hundredths = (tokens + 5_000) // 10_000
-    fraction = f".{hundredths % 100:02}".rstrip("0").rstrip(".")
-    return f"{hundredths // 100}{fraction}M"
-
-
 def _percent(value: Measurement) -> str:
     if isinstance(value, PercentMeasurement):
         return _decimal(value.used_percent)
-    return f"{(200 * value.used_tokens + value.limit_tokens) // (2 * value.limit_tokens)}%"
+    return whole_percent(value.used_tokens, value.limit_tokens)
 
 
 def _decimal(percent: float) -> str:

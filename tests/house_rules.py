@@ -41,6 +41,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"registry"}),
     frozenset({"reading", "stream", "history", "discover", "identify"}),
     frozenset({"newest"}),
+    frozenset({"sampler"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
-from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
+from .source import Hooks, PayloadSource, Source, StoreSource, StreamSource, TailSource
 
-__all__ = ["ENTRY_POINT_GROUP", "find", "ids", "sources"]
+__all__ = ["ENTRY_POINT_GROUP", "HOOKED_AGENTS", "find", "hooks", "ids", "sources"]
 
 ENTRY_POINT_GROUP = "ctxmeasure.sources"
 
@@ -31,6 +31,9 @@ _BUILT_IN = {
     "cursor.chat_store": ("cursor.chat_store", "CHAT_STORE"),
     "cursor.composer": ("cursor.composer", "COMPOSER"),
 }
+
+HOOKED_AGENTS = ("claude", "codex", "cursor")
+"""The agents whose hooks are known."""
 
 
 def find(source_id: str) -> Source:
@@ -53,6 +56,18 @@ def find(source_id: str) -> Source:
         raise ValueError(
             f"source: the plug-in in {ENTRY_POINT_GROUP!r} has another id than its entry"
         )
+    return found
+
+
+def hooks(agent: str) -> Hooks:
+    """Return what the hooks of *agent* are good for.
+
+    Raises:
+        ValueError: No hooks of an agent with this name are known.
+    """
+    if agent not in HOOKED_AGENTS:
+        raise ValueError(f"agent: expected one of {', '.join(HOOKED_AGENTS)}")
+    found: Hooks = import_module(f"{__package__}.adapters.{agent}.hook").HOOKS
     return found
 
 

@@ -8,7 +8,8 @@ decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -16,7 +17,15 @@ from .bounded.jsonl import Tail
 from .bounded.keys import KeyValues
 from .evidence import Evidence, NeedKeys, NeedMore, Origin, Query
 
-__all__ = ["PayloadSource", "Recogniser", "Source", "StoreSource", "StreamSource", "TailSource"]
+__all__ = [
+    "Hooks",
+    "PayloadSource",
+    "Recogniser",
+    "Source",
+    "StoreSource",
+    "StreamSource",
+    "TailSource",
+]
 
 StateT = TypeVar("StateT")
 
@@ -131,3 +140,32 @@ class StoreSource:
 
 Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any] | StoreSource
 """A source of readings."""
+
+
+class _QueryFromHook(Protocol):
+    def __call__(self, payload: Mapping[str, Any], *, at: datetime) -> Query | None: ...
+
+
+@frozen(kw_only=True)
+class Hooks:
+    """What the payloads of an agent's hooks are good for, beside what they measure themselves.
+
+    Attributes:
+        source: The source that reads the payload itself.
+        query: The question that a payload asks of the agent's files or stores; None when nothing on
+            this machine can answer it.
+        session: The agent's own session id in a payload, or None.
+        turn: The agent's own id of the turn in a payload, or None; at some events of a turn that
+            has only begun.
+        transcript: The source that reads the transcript, for agents that have one.
+        path: The path of the transcript that a payload is about, or None.
+        stores: The sources that read the agent's databases, for agents that have some.
+    """
+
+    source: PayloadSource
+    query: _QueryFromHook = field(repr=False)
+    session: Callable[[Mapping[str, Any]], str | None] = field(repr=False)
+    turn: Callable[[Mapping[str, Any]], str | None] = field(repr=False)
+    transcript: str | None = None
+    path: Callable[[Mapping[str, Any]], str | None] = field(repr=False, default=lambda _: None)
+    stores: tuple[str, ...] = ()

@@ -1,0 +1,34 @@
+"""How the values of this room are read back from JSON data: strictly, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["State", "restored"]
+
+
+class State(Protocol):
+    """A value that can be written as JSON data."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+StateT = TypeVar("StateT", bound=State)
+
+
+def restored(state: Mapping[str, Any], structure: Callable[[Any], StateT]) -> StateT:
+    """Return the value that *structure* makes of *state*, if it would be written as *state* again.
+
+    Writing it again and comparing refuses all at once: unknown keys, absent ones, other spellings.
+
+    Raises:
+        ValueError: *state* is nothing that was written; the message carries no part of it.
+    """
+    # Nothing of the refusal is kept: its message can carry a part of the state.
+    with suppress(ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        value = structure(state)
+        if value.to_dict() == state:
+            return value
+    raise ValueError("state: not what to_dict returns")

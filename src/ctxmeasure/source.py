@@ -160,6 +160,7 @@ class Hooks:
         transcript: The source that reads the transcript, for agents that have one.
         path: The path of the transcript that a payload is about, or None.
         stores: The sources that read the agent's databases, for agents that have some.
+        is_compacted: Whether a payload tells of a compaction that succeeded.
     """
 
     source: PayloadSource
@@ -169,3 +170,4 @@ class Hooks:
     transcript: str | None = None
     path: Callable[[Mapping[str, Any]], str | None] = field(repr=False, default=lambda _: None)
     stores: tuple[str, ...] = ()
+    is_compacted: Callable[[Mapping[str, Any]], bool] = field(repr=False, default=lambda _: False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from .budget import ReadFault
 
@@ -24,8 +25,8 @@ def write_owner_file(path: str | os.PathLike[str], content: bytes) -> bool:
     Returns:
         Whether it was written. If not, the file is as it was.
     """
-    target = os.fspath(path)
-    draft = f"{target}.{os.getpid()}.{os.urandom(4).hex()}"
+    target = Path(path)
+    draft = target.with_name(f"{target.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
     except (OSError, ValueError):
@@ -33,10 +34,10 @@ def write_owner_file(path: str | os.PathLike[str], content: bytes) -> bool:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        os.replace(draft, target)
+        draft.replace(target)
     except OSError:
         with suppress(OSError):
-            os.unlink(draft)
+            draft.unlink()
         return False
     return True
 
@@ -49,7 +50,7 @@ def read_owner_file(path: str | os.PathLike[str]) -> bytes | ReadFault:
         a file of more than 1 MiB, which it never wrote.
     """
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             content = file.read(_LONGEST + 1)
     except FileNotFoundError:
         return ReadFault.ABSENT

@@ -54,7 +54,7 @@ UNSUPPORTED = "turn-context"
 
 def adapter_id(adapter: str) -> str:
     """Return the ledger's name of the agent whose room is *adapter*."""
-    return _ADAPTERS.get(adapter, adapter)
+    return safe_token(_ADAPTERS.get(adapter, adapter))
 
 
 def source_name(adapter: str, source: str, method: str) -> SourceName:

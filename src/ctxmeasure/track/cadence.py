@@ -90,5 +90,7 @@ class Cadence:
 
     @classmethod
     def _structured(cls, state: Mapping[str, Any]) -> Cadence:
-        attempts = ((each["turn"], datetime.fromisoformat(each["at"])) for each in state["attempts"])
-        return cls(timedelta(seconds=state["interval_s"]), tuple(attempts))
+        attempts = tuple(
+            (each["turn"], datetime.fromisoformat(each["at"])) for each in state["attempts"]
+        )
+        return cls(timedelta(seconds=state["interval_s"]), attempts)

@@ -70,7 +70,6 @@ class Target:
     """An ended turn whose last sample is still to be found. Native ids: hidden from repr.
 
     Attributes:
-        source: The source to ask, such as ``codex.rollout``.
         path: The file to ask.
         session_id: The agent's own session id.
         turn_id: The agent's own turn id.
@@ -79,7 +78,6 @@ class Target:
         retries: How often it has been asked for since the turn's end.
     """
 
-    source: str = field(validator=_text)
     path: str = field(repr=False, validator=_text)
     session_id: str = field(repr=False, validator=_text)
     turn_id: str = field(repr=False, validator=_text)
@@ -92,7 +90,7 @@ class Target:
         return self._turn() == other._turn()
 
     def _turn(self) -> tuple[str | None, ...]:
-        return (self.source, self.session_id, self.turn_id, self.agent_id)
+        return (self.session_id, self.turn_id, self.agent_id)
 
 
 @frozen

@@ -12,7 +12,8 @@ __all__ = ["State", "restored"]
 class State(Protocol):
     """A value that can be written as JSON data."""
 
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """Return the value as JSON data."""
 
 
 StateT = TypeVar("StateT", bound=State)

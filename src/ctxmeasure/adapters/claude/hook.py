@@ -163,6 +163,11 @@ def _is_behind_compaction(event: str, payload: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_compacted(payload: Mapping[str, Any]) -> bool:
+    """Tell whether a ``PostCompact`` has the summary that is the context from now on."""
+    return text(payload, "compact_summary") is not None
+
+
 def transcript_path(payload: Mapping[str, Any]) -> str | None:
     """Return the path of the transcript that a hook's *payload* is about, or None.
 
@@ -209,4 +214,5 @@ HOOKS = Hooks(
     turn=partial(text, key="prompt_id"),
     transcript="claude.transcript",
     path=transcript_path,
+    is_compacted=_is_compacted,
 )

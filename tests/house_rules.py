@@ -35,7 +35,7 @@ PACKAGE = "ctxmeasure"
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"measurement", "usage", "capability", "bounded", "figures"}),
     frozenset({"observation"}),
-    frozenset({"evidence", "track", "render", "record"}),
+    frozenset({"evidence", "track", "render", "record", "ledger"}),
     frozenset({"source", "assess"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
@@ -58,6 +58,8 @@ PACKAGED_CALLS = frozenset({"read_bytes", "read_text"})
 
 LAWFUL_OPENS: Mapping[str, frozenset[str]] = {
     "bounded": OPENING_CALLS,
+    # Events, locks and notes of its own; what it reads of them goes through bounded.
+    "ledger": frozenset({"open"}),
     # Their own packaged resources: models.json and the JSON Schemas.
     "capability": PACKAGED_CALLS,
     "record": PACKAGED_CALLS,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 
+from . import swift
+
 __all__ = ["main"]
 
 _WRONG_ARGUMENTS = 2
@@ -16,6 +18,26 @@ _WRONG_ARGUMENTS = 2
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    command, arguments = "".join(sys.argv[1:2]), sys.argv[2:]
+    if command not in swift.COMMANDS:
+        _explain()
+        return
+    status = swift.run(command, arguments)
+    if status is not None:
+        sys.exit(status)
+    if not {"-h", "--help"}.isdisjoint(arguments):
+        _explain()
+        return
+    swift.answer_anyway(command, arguments)
+    try:
+        _explain()
+    finally:
+        if command == "hook":  # the status of a wrong argument, 2, would block the agent's turn
+            sys.exit(0)
+
+
+def _explain() -> None:
+    """Run the whole command line, which takes, explains or refuses any argument."""
     try:
         from .commands import ctxmeasure  # noqa: PLC0415 - click is an extra
     except ModuleNotFoundError as absent:

@@ -340,7 +340,8 @@ class Sampler:
         )
 
     def _at_stop(self, state: SamplerState, said: Observation, asked: Question) -> _Step:
-        state = evolve(state, before=None)
+        if asked.agent_id is None:  # no compaction is under way any more
+            state = evolve(state, before=None)
         if isinstance(said, Observed):
             return self._published(state, said, asked)
         target = _target(said, asked)

@@ -116,7 +116,7 @@ def test_wrong_arguments_are_named(error: type[Exception], message: str, call: A
     ],
 )
 def test_a_state_that_was_never_written_is_refused_without_its_words(change: Any) -> None:
-    with pytest.raises(ValueError, match="^state: ") as raised:
+    with pytest.raises(ValueError, match=r"^state: ") as raised:
         Cadence.from_dict({**Cadence().to_dict(), **change})
     assert "secret" not in repr(raised.value)
     assert raised.value.__context__ is None

@@ -139,6 +139,6 @@ def test_wrong_arguments_are_named(error: type[Exception], message: str, call: A
     ],
 )
 def test_a_state_that_was_never_written_is_refused_without_its_words(state: Any) -> None:
-    with pytest.raises(ValueError, match="^state: ") as raised:
+    with pytest.raises(ValueError, match=r"^state: ") as raised:
         Pending.from_dict(state)
     assert "secret" not in repr(raised.value)

@@ -112,6 +112,7 @@ def test_wrong_arguments_are_named(error: type[Exception], message: str, call: A
         {"attempts": None},
         {"attempts": [{"turn": "secret"}]},
         {"attempts": [{"turn": "secret", "at": "today"}]},
+        {"attempts": [{"turn": "secret", "at": "2026-11-29T18:00:00"}]},
         {"more": "secret"},
     ],
 )

@@ -8,17 +8,23 @@ from datetime import datetime
 from typing import Any
 
 from attrs import asdict, evolve, field, frozen
+from attrs.validators import optional
 
 from ..bounded.budget import ReadFault
 from ..bounded.decode import decode_object
 from ..bounded.encode import encode_object
 from ..bounded.owner_file import read_owner_file, write_owner_file
+from ..measurement import utc_milliseconds
 from ..track.cadence import Cadence
 from ..track.pending import Ended, Pending
-from ..track.state import restored
+from ..track.state import a_str, restored
 from ..track.witness_log import WitnessLog
 
 __all__ = ["OpenTurn", "SamplerState"]
+
+
+def _started_at(moment: datetime | None) -> datetime | None:
+    return None if moment is None else utc_milliseconds(moment, "started_at")
 
 
 @frozen(kw_only=True)
@@ -30,12 +36,16 @@ class OpenTurn:
         turn_id: The agent's own turn id, or None where it states none.
         started_at: When the turn's prompt was submitted (aware), or None if that was not seen.
         path: The path of the session's transcript, or None.
+
+    Raises:
+        TypeError: An argument has the wrong type (the message names it).
+        ValueError: *started_at* has no time zone.
     """
 
-    session_id: str = field(repr=False)
-    turn_id: str | None = field(default=None, repr=False)
-    started_at: datetime | None = None
-    path: str | None = field(default=None, repr=False)
+    session_id: str = field(repr=False, validator=a_str)
+    turn_id: str | None = field(default=None, repr=False, validator=optional(a_str))
+    started_at: datetime | None = field(default=None, converter=_started_at)
+    path: str | None = field(default=None, repr=False, validator=optional(a_str))
 
 
 @frozen(kw_only=True)
@@ -60,8 +70,8 @@ class SamplerState:
     published: WitnessLog = field(factory=WitnessLog)
     pending: Pending = field(factory=Pending)
     turn: OpenTurn | None = None
-    database: str | None = field(default=None, repr=False)
-    before: str | None = None
+    database: str | None = field(default=None, repr=False, validator=optional(a_str))
+    before: str | None = field(default=None, validator=optional(a_str))
     ended: tuple[Ended, ...] = field(default=(), eq=False)
 
     def with_published(self, record_ids: Iterable[str]) -> SamplerState:

@@ -91,6 +91,7 @@ class Cadence:
     @classmethod
     def _structured(cls, state: Mapping[str, Any]) -> Cadence:
         attempts = tuple(
-            (each["turn"], datetime.fromisoformat(each["at"])) for each in state["attempts"]
+            (each["turn"], utc_milliseconds(datetime.fromisoformat(each["at"])))
+            for each in state["attempts"]
         )
         return cls(timedelta(seconds=state["interval_s"]), attempts)

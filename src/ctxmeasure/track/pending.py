@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from attrs import Attribute, asdict, evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 from attrs.validators import optional
 
 from ..measurement import count, utc_milliseconds
-from .state import restored
+from .state import a_str, restored
 
 __all__ = ["End", "Ended", "Pending", "Target", "Tried"]
 
@@ -56,11 +56,6 @@ class End(StrEnum):
     """Its turn went on and ended anew."""
 
 
-def _text(_: object, attribute: Attribute[str], text: str) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"{attribute.name}: expected a str")
-
-
 def _tried_at(moment: datetime) -> datetime:
     return utc_milliseconds(moment, "tried_at")
 
@@ -78,10 +73,10 @@ class Target:
         retries: How often it has been asked for since the turn's end.
     """
 
-    path: str = field(repr=False, validator=_text)
-    session_id: str = field(repr=False, validator=_text)
-    turn_id: str = field(repr=False, validator=_text)
-    agent_id: str | None = field(default=None, repr=False, validator=optional(_text))
+    path: str = field(repr=False, validator=a_str)
+    session_id: str = field(repr=False, validator=a_str)
+    turn_id: str = field(repr=False, validator=a_str)
+    agent_id: str | None = field(default=None, repr=False, validator=optional(a_str))
     tried_at: datetime = field(converter=_tried_at)
     retries: int = field(default=0, validator=count(0))
 

@@ -1,4 +1,4 @@
-"""How the values of this room are read back from JSON data: strictly, or not at all."""
+"""How values that are remembered are read back from JSON data: strictly, or not at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["State", "restored"]
+from attrs import Attribute
+
+__all__ = ["State", "a_str", "restored"]
 
 
 class State(Protocol):
@@ -17,6 +19,12 @@ class State(Protocol):
 
 
 StateT = TypeVar("StateT", bound=State)
+
+
+def a_str(_: object, attribute: Attribute[Any], value: object) -> None:
+    """Check, as an attrs validator, that *value* is a str; the message does not repeat it."""
+    if not isinstance(value, str):
+        raise TypeError(f"{attribute.name}: expected a str")
 
 
 def restored(state: Mapping[str, Any], structure: Callable[[Any], StateT]) -> StateT:

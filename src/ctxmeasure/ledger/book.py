@@ -42,14 +42,19 @@ class BookFault(Exception):  # noqa: N818 - a fault of the folder, named by what
 
 
 class Book:
-    """The book of the folder *path*, which is made if need be.
+    """The book of a folder, opened to publish into one file.
+
+    Args:
+        path: The folder; made if need be.
+        out: The file of events; made if need be, for its owner alone.
 
     Raises:
         BookFault: The folder cannot be made or written in.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
         self._folder = Path(path)
+        self._out = str(Path(out).absolute())
         try:
             self._folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             self._sessions.mkdir(mode=_FOLDER_MODE, exist_ok=True)
@@ -81,7 +86,7 @@ class Book:
             key = read_owner_file(path)
             if key is ReadFault.ABSENT:
                 key = os.urandom(_KEY_BYTES)
-                if not write_owner_file(path, key):
+                if not (write_owner_file(path, key) and _is_on_disk(path)):
                     raise BookFault("the key cannot be written")
         if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
             raise BookFault("the key cannot be read")
@@ -118,11 +123,10 @@ class Book:
         if not write_owner_file(state, content):
             raise BookFault("the state cannot be written")
 
-    def publish(self, out: str, lines: bytes, state: Path, content: bytes) -> None:
-        """Append *lines* to the file *out* and save a session's state: both, and both once.
+    def publish(self, lines: bytes, state: Path, content: bytes) -> None:
+        """Append *lines* to the file of events and save a session's state: both, and both once.
 
         Args:
-            out: The path of the file of events; made if need be, for its owner alone.
             lines: Whole lines, the last one ended.
             state: The path of the state, as `session` gave it.
             content: The state that knows that *lines* are published.
@@ -132,7 +136,7 @@ class Book:
         """
         with self._lock(_SHARED):
             self._settle()
-            self._carry_out(self._written(out, lines, state.name, content))
+            self._carry_out(self._written(self._out, lines, state.name, content))
 
     # -- what is written down and carried out ---------------------------------------------------
 
@@ -142,20 +146,30 @@ class Book:
         if noted is ReadFault.ABSENT:
             return
         intent = None if isinstance(noted, ReadFault) else decode_object(noted)
-        if intent is None:
-            raise BookFault("the journal cannot be read")
+        if intent is None:  # a disk lost it: nobody here leaves a part of one
+            self._journal.replace(self._folder / "journal.damaged")
+            return
+        try:
+            self._carry_out(self._continued(intent))
+        except BookFault:
+            if intent["out"] == self._out:
+                raise
+            # That file is no longer published into. Its session does not know of these lines, so
+            # what they say will be said here.
+            self._journal.unlink()
+
+    def _continued(self, intent: dict[str, Any]) -> dict[str, Any]:
         out, lines = intent["out"], intent["lines"].encode()
-        if not _can_be_continued(out, lines, intent["at"]):
-            # Someone else wrote there since, or began the file anew: nothing of ours is in it.
-            intent = self._written(out, lines, intent["state"], intent["content"].encode())
-        self._carry_out(intent)
+        if _can_be_continued(out, lines, intent["at"]):
+            return intent
+        # Someone else wrote there since, or began the file anew: nothing of ours is in it.
+        return self._written(out, lines, intent["state"], intent["content"].encode())
 
     def _written(self, out: str, lines: bytes, state: str, content: bytes) -> dict[str, Any]:
         """Write down what is to be done, and return it."""
-        target = Path(out).absolute()
-        size, is_at_line_start = _end_of(target)
+        size, is_at_line_start = _end_of(out)
         intent = {
-            "out": str(target),
+            "out": out,
             "at": size,
             "lines": ("" if is_at_line_start else "\n") + lines.decode(),
             "state": state,
@@ -188,33 +202,37 @@ class Book:
             fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, place)
 
 
-def _end_of(path: Path) -> tuple[int, bool]:
+def _end_of(path: str) -> tuple[int, bool]:
     """Return how long the file is, and whether a line can begin there."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return 0, True
-    except (OSError, ValueError):
-        raise BookFault("the events cannot be written") from None
-    try:
-        size = os.fstat(descriptor).st_size
-        return size, size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
-    finally:
-        os.close(descriptor)
+    with _opened(path) as descriptor:
+        size = 0 if descriptor is None else os.fstat(descriptor).st_size
+        return size, descriptor is None or not size or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
 def _can_be_continued(path: str, lines: bytes, at: int) -> bool:
     """Tell whether the file, from *at* on, holds *lines*, or a beginning of them and no more."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return at == 0
-    except OSError:
-        raise BookFault("the events cannot be written") from None
-    try:
+    with _opened(path) as descriptor:
+        if descriptor is None:
+            return at == 0
         present = os.pread(descriptor, len(lines), at)
         size = os.fstat(descriptor).st_size
         return present == lines or (lines.startswith(present) and size == at + len(present))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int | None]:
+    """Open the file at *path* for reading; None where there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        yield None
+        return
+    except (OSError, ValueError):
+        raise BookFault("the events cannot be written") from None
+    try:
+        yield descriptor
+    except OSError:
+        raise BookFault("the events cannot be written") from None
     finally:
         os.close(descriptor)
 
@@ -228,3 +246,16 @@ def _append(path: str, lines: bytes, at: int) -> None:
             left = left[os.write(descriptor, left) :]
     finally:
         os.close(descriptor)
+
+
+def _is_on_disk(path: Path) -> bool:
+    """See the file onto the disk: it is made once, and an empty one could not be replaced."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return False
+    return True

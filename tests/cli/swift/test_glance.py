@@ -139,14 +139,15 @@ def windows(draw: st.DrawFn) -> dict[str, Any]:
                 oddities,
                 max_size=1,
             )
-            | st.just({})
+            if draw(st.integers(0, 3)) == 0
+            else st.just({})
         )
     )
     changed = draw(
         st.dictionaries(
             st.sampled_from([*window, "context_tokens", "anything"]),
             st.one_of(oddities, counts, st.just(...)),
-            max_size=draw(st.sampled_from([0, 0, 1, 2])),
+            max_size=draw(st.sampled_from([0, 0, 0, 1])),
         )
     )
     return {**window, **changed}
@@ -186,16 +187,17 @@ keys = st.sampled_from(
 @st.composite
 def payloads(draw: st.DrawFn) -> Any:
     """Draw a payload of either agent, or one that could be taken for it."""
-    window = draw(st.one_of(windows(), windows(), windows(), oddities))
+    window = draw(oddities if draw(st.integers(0, 9)) == 0 else windows())
     fields = {
-        **draw(st.dictionaries(keys, st.one_of(oddities, st.just(...)), max_size=2) | st.just({})),
+        **draw(
+            st.dictionaries(
+                keys, st.one_of(oddities, st.just(...)), max_size=draw(st.sampled_from([0, 0, 1]))
+            )
+        ),
         "version": draw(versions),
         "model": draw(models),
     }
-    if draw(st.booleans()):
-        made = claudes(None, **fields)
-    else:
-        made = status_line(None, **fields)
+    made = draw(st.sampled_from([claudes, status_line]))(None, **fields)
     if isinstance(window, dict):
         window = {key: value for key, value in window.items() if value is not ...}
     return {**made, "context_window": window}

@@ -82,6 +82,8 @@ def parse(arguments: Sequence[str], options: Mapping[str, Option]) -> dict[str, 
             return None
         if option.metavar and not equals:
             value = next(remaining, "")
+            if value.startswith("-"):  # more likely the next option than a value
+                return None
         if (option.metavar and not value) or (option.choices and value not in option.choices):
             return None
         given[name] = value

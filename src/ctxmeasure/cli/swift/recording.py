@@ -39,19 +39,22 @@ _RECENT = ReadBudget(maximum=256 * KIB)  # some 400 events
 def of_hook(raw: bytes, received_at: int, given: Mapping[str, str]) -> None:
     """Sample for the hook payload *raw*, received at nanoseconds after 1970; never raises."""
     at = moments.of(received_at)
-    _noted("hook", given["--state"], at, lambda book: _sample(book, raw, at, given))
+    _noted("hook", given, at, lambda book: _sample(book, raw, at, given))
 
 
 def of_status_line(raw: bytes, received_at: int, given: Mapping[str, str]) -> None:
     """Record what the status-line payload *raw* measures, if it does; never raises."""
     at = moments.of(received_at)
-    _noted("statusline", given["--state"], at, lambda book: _record(book, raw, at, given))
+    _noted("statusline", given, at, lambda book: _record(book, raw, at, given))
 
 
-def _noted(command: str, folder: str, at: datetime, work: Callable[[Book], str | None]) -> None:
-    """Do *work* on the book in *folder*, and note there why it could not be done."""
+def _noted(
+    command: str, given: Mapping[str, str], at: datetime, work: Callable[[Book], str | None]
+) -> None:
+    """Do *work* on the book, and note in its folder why it could not be done."""
+    folder = given["--state"]
     try:
-        book = Book(folder)
+        book = Book(folder, given["--out"])
         try:
             fault = work(book)
         finally:
@@ -98,7 +101,7 @@ def _sample(book: Book, raw: bytes, at: datetime, given: Mapping[str, str]) -> s
         )
         book.save(path, _written(state))  # before the read: one that hangs counts as an attempt
         if attempt is not None:
-            _keep(book, given["--out"], path, *sampler.complete(state, attempt))
+            _keep(book, path, *sampler.complete(state, attempt))
     return None
 
 
@@ -135,17 +138,17 @@ def _record(book: Book, raw: bytes, at: datetime, given: Mapping[str, str]) -> s
             turn_id=text(read.value, "prompt_id"),
             now=at,
         )
-        _keep(book, given["--out"], path, *changed)
+        _keep(book, path, *changed)
     return None
 
 
 # -- what both keep -------------------------------------------------------------------------------
 
 
-def _keep(book: Book, out: str, path: Path, state: SamplerState, events: tuple[Event, ...]) -> None:
+def _keep(book: Book, path: Path, state: SamplerState, events: tuple[Event, ...]) -> None:
     if events:
         lines = "".join(f"{event.line()}\n" for event in events)
-        book.publish(out, lines.encode(), path, _written(state))
+        book.publish(lines.encode(), path, _written(state))
     else:
         book.save(path, _written(state))
 

@@ -39,7 +39,7 @@ def hand_over_anyway(arguments: Sequence[str]) -> None:
     for place, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         command = value if equals else "".join(arguments[place + 1 : place + 2])
-        if name == "--wrap" and command:
+        if name == "--wrap" and command and not command.startswith("-"):
             os.write(2, b"ctxmeasure: wrong arguments; see ctxmeasure statusline --help\n")
             _hand_over(command)
 

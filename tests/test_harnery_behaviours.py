@@ -340,7 +340,7 @@ def _(_: Path) -> None:
     latest = {"turn_id": None, "phase": Phase.LATEST, "budget": budget}
     assert said(asked_of_claude(writer, **latest)) == 60  # Harnery: lost
     # Within the budget the prompt is not to be seen; by itself the window grows until it is.
-    assert said(asked_of_claude(writer, budget=budget)) == "budget_exhausted"
+    assert said(asked_of_claude(writer, budget=budget)) == "chain_truncated"
     assert said(asked_of_claude(writer, budget=ReadBudget(initial=last))) == 60
 
 

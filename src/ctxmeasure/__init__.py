@@ -1,8 +1,9 @@
 """How full is a coding agent's context window, and how do we know?
 
 The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that write
-them down (`record`, `render`), and one room of sources per agent (``from ctxmeasure import
-claude``). Everything is imported on first use: ``import ctxmeasure`` costs next to nothing.
+them down (`record`, `render`) or remember them (`track`), and one room of sources per agent
+(``from ctxmeasure import claude``). Everything is imported on first use: ``import ctxmeasure``
+costs next to nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ TYPE_CHECKING = False  # typing's own, without importing it: that costs as much 
 if TYPE_CHECKING:
     from . import record as record
     from . import render as render
+    from . import track as track
     from .adapters import claude as claude
     from .adapters import codex as codex
     from .adapters import cursor as cursor
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from .observation import UsedBasis as UsedBasis
     from .observation import Witness as Witness
     from .reading import observe as observe
+    from .sampler import Boundary as Boundary
+    from .sampler import Sampler as Sampler
+    from .sampler import SamplerState as SamplerState
+    from .sampler import boundary_of as boundary_of
     from .source import Source as Source
     from .stream import Stream as Stream
     from .usage import TokenUsage as TokenUsage
@@ -48,6 +54,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Attestation": "observation",
+    "Boundary": "sampler",
     "Completeness": "observation",
     "Confidence": "observation",
     "Counts": "assess",
@@ -68,16 +75,19 @@ _HOME = {
     "Query": "evidence",
     "ReadBudget": "bounded.budget",
     "ReadStats": "bounded.budget",
+    "Sampler": "sampler",
+    "SamplerState": "sampler",
     "Source": "source",
     "Stream": "stream",
     "TokenMeasurement": "measurement",
     "TokenUsage": "usage",
     "UsedBasis": "observation",
     "Witness": "observation",
+    "boundary_of": "sampler",
     "observe": "reading",
     "observe_newest": "newest",
 }
-_ROOMS = frozenset({"record", "render"})
+_ROOMS = frozenset({"record", "render", "track"})
 _AGENTS = frozenset({"claude", "codex", "cursor"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables

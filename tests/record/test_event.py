@@ -258,7 +258,8 @@ def test_a_declared_limit_is_inferred_where_the_ledger_has_no_word_for_a_person(
         ("claude.status_line", "claude_status_line", None, "claude-code.native_context"),
         ("claude.hook", "claude_hook", "2.1 (Claude)", "claude-code.hook.2.1__Claude_"),
         ("claude.hook", "claude_hook", "9" * 200, "claude-code.hook." + "9" * 111),
-        ("", "", None, "claude-code."),
+        ("", "", None, "claude-code"),
+        ("x.\u00e9/y", "\u00e9", None, "claude-code._/y"),
     ],
 )
 def test_a_method_that_harnery_has_no_name_for_keeps_its_own(
@@ -268,7 +269,9 @@ def test_a_method_that_harnery_has_no_name_for_keeps_its_own(
     provenance = evolve(CLAUDE.provenance, source=source, runtime_version=version)
     made = event(evolve(CLAUDE, value=value, provenance=provenance))
     assert made["provenance"]["source_event"] == source_event
-    assert made["payload"]["measurement"]["value"]["method"] == (method or "agent")
+    assert made["payload"]["measurement"]["value"]["method"] == (
+        "agent" if method in ("", "\u00e9") else method
+    )
 
 
 # -- ids ------------------------------------------------------------------------------------------

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from attrs import frozen
 
-__all__ = ["MISSING", "UNSUPPORTED", "SourceName", "adapter_id", "safe_token", "source_name"]
+__all__ = [
+    "MISSING",
+    "NAMES",
+    "UNSUPPORTED",
+    "SourceName",
+    "adapter_id",
+    "safe_token",
+    "source_name",
+]
 
 _TOKEN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/+-")
 _LONGEST_TOKEN = 128
@@ -31,7 +39,7 @@ class SourceName:
 
 
 # By our method. A payload that the runtime hands over is the agent's native context.
-_NAMES = {
+NAMES = {
     "claude_transcript_usage_model_capability": SourceName(
         "claude_transcript_usage_model_capability", "claude.transcript_usage_model_capability"
     ),
@@ -62,13 +70,14 @@ def source_name(adapter: str, source: str, method: str) -> SourceName:
 
     Its event is then named after our source: ``codex.app_server``, ``claude-code.stream``.
     """
-    known = _NAMES.get(method)
+    known = NAMES.get(method)
     if known is not None:
         return known
-    base = next((name for name in _NAMES if method.startswith(f"{name}_")), None)
+    base = next((name for name in NAMES if method.startswith(f"{name}_")), None)
     if base is not None:  # a declared or assumed limit: the same rows, and another limit
-        return SourceName(method, _NAMES[base].source_event)
-    return SourceName(safe_token(method), f"{adapter_id(adapter)}.{source.partition('.')[2]}")
+        return SourceName(method, NAMES[base].source_event)
+    own = source.partition(".")[2]
+    return SourceName(safe_token(method), safe_token(adapter_id(adapter), own))
 
 
 def safe_token(*parts: str | None) -> str:

@@ -13,6 +13,7 @@ from ..bounded.decode import decode_object
 from ..bounded.encode import encode_object
 from ..capability.model import ModelRef
 from ..evidence import Phase, Query
+from ..measurement import utc_milliseconds
 from ..observation import Missing, MissingReason, Observation, Observed
 from ..record import compaction_completed, compaction_started, context_observed
 from ..record.opaque import event_id
@@ -176,7 +177,11 @@ class Sampler:
             TypeError: An argument has the wrong type (the message names it).
             ValueError: *now* has no time zone.
         """
-        _check(state, boundary, payload)
+        _check(state, now)
+        if not isinstance(boundary, Boundary):
+            raise TypeError("boundary: expected a Boundary")
+        if not isinstance(payload, Mapping):
+            raise TypeError("payload: expected a mapping")
         asked = self._reader().asked_by(payload, at=now)
         if asked is None:
             return state, None
@@ -232,6 +237,7 @@ class Sampler:
             TypeError: An argument has the wrong type (the message names it).
             ValueError: An id is empty, or *now* has no time zone.
         """
+        _check(state, now)
         published, is_new = state.published.publish(observation, key=self.key)
         state = evolve(state, published=published)
         if not is_new:
@@ -386,13 +392,10 @@ class Sampler:
         }
 
 
-def _check(state: object, boundary: object, payload: object) -> None:
+def _check(state: object, now: datetime) -> None:
     if not isinstance(state, SamplerState):
         raise TypeError("state: expected a SamplerState")
-    if not isinstance(boundary, Boundary):
-        raise TypeError("boundary: expected a Boundary")
-    if not isinstance(payload, Mapping):
-        raise TypeError("payload: expected a mapping")
+    utc_milliseconds(now, "now")  # for what it raises
 
 
 # -- the turn -------------------------------------------------------------------------------------

@@ -32,7 +32,10 @@ KEYS = (b"one key", b"another key")
 def replayed(agent: str, recording: Path, folder: Path, *, key: bytes, plants: bool) -> Session:
     """Sample at every hook of *recording*, with sentinels in it if asked."""
     planter = Planter()
-    plant = planter.plant if plants else lambda rows: rows
+
+    def plant(value: Any) -> Any:
+        return planter.plant(value) if plants else value
+
     transcripts = {path.name: decoded(path) for path in recording.glob("session/**/*.jsonl")}
     files = {name: plant(rows) for name, rows in transcripts.items()}
     # A session's files and hooks share one state, whatever session they are of: none may leak.

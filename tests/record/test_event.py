@@ -315,7 +315,7 @@ def test_what_no_sample_singles_out_is_told_by_all_that_it_says() -> None:
     made = [
         event(unnamed),
         event(unnamed, observed_at=AT),
-        event(evolve(unnamed, value=evolve(unnamed.value, used_tokens=1))),
+        event(evolve(unnamed, value=CLAUDE.value)),
         event(missing(MissingReason.SAMPLE_STALE)),
         event(missing(MissingReason.SOURCE_BUSY)),
         event(missing(MissingReason.SOURCE_BUSY), turn_key="other"),

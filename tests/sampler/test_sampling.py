@@ -223,7 +223,7 @@ def test_a_turn_that_is_first_heard_of_in_its_middle_began_nobody_knows_when(
 
 def test_what_a_hook_itself_states_is_published_at_once_and_once(tmp_path: Path) -> None:
     session = claude(tmp_path)
-    resumed = {
+    resumed: dict[str, Any] = {
         "source": "resume",
         "model": "claude-opus-5",
         "context_tokens": 186_432,
@@ -531,22 +531,24 @@ def test_the_hooks_of_an_agent_are_declared_where_its_sources_are() -> None:
 
 # -- wrong arguments ------------------------------------------------------------------------------
 
+WRONG: Any = object()
+"""Of no type that is expected."""
 SAMPLER = Sampler(agent="claude", key=KEY)
 
 
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
-        (TypeError, r"^agent: ", lambda: Sampler(agent=1, key=KEY)),
+        (TypeError, r"^agent: ", lambda: Sampler(agent=WRONG, key=KEY)),
         (ValueError, r"^agent: expected one of ", lambda: Sampler(agent="pi", key=KEY)),
-        (TypeError, r"^key: ", lambda: Sampler(agent="claude", key="key")),
+        (TypeError, r"^key: ", lambda: Sampler(agent="claude", key=WRONG)),
         (ValueError, r"^key: ", lambda: Sampler(agent="claude", key=b"")),
-        (TypeError, r"^state: ", lambda: SAMPLER.step(None, Boundary.STOP, {}, now=AT)),
-        (TypeError, r"^boundary: ", lambda: SAMPLER.step(SamplerState(), "stop", {}, now=AT)),
+        (TypeError, r"^state: ", lambda: SAMPLER.step(WRONG, Boundary.STOP, {}, now=AT)),
+        (TypeError, r"^boundary: ", lambda: SAMPLER.step(SamplerState(), WRONG, {}, now=AT)),
         (
             TypeError,
             r"^payload: ",
-            lambda: SAMPLER.step(SamplerState(), Boundary.STOP, None, now=AT),
+            lambda: SAMPLER.step(SamplerState(), Boundary.STOP, WRONG, now=AT),
         ),
         (
             ValueError,
@@ -555,18 +557,18 @@ SAMPLER = Sampler(agent="claude", key=KEY)
                 SamplerState(), Boundary.STOP, {"session_id": "s"}, now=AT.replace(tzinfo=None)
             ),
         ),
-        (TypeError, r"^state: ", lambda: SAMPLER.complete(None, None)),
+        (TypeError, r"^state: ", lambda: SAMPLER.complete(WRONG, WRONG)),
         (
             TypeError,
             r"^state: ",
-            lambda: SAMPLER.publish(None, None, session_id="s", now=AT),
+            lambda: SAMPLER.publish(WRONG, WRONG, session_id="s", now=AT),
         ),
         (
             TypeError,
             r"^now: ",
-            lambda: SAMPLER.publish(SamplerState(), None, session_id="s", now=0),
+            lambda: SAMPLER.publish(SamplerState(), WRONG, session_id="s", now=WRONG),
         ),
-        (TypeError, r"^attempt: ", lambda: SAMPLER.complete(SamplerState(), None)),
+        (TypeError, r"^attempt: ", lambda: SAMPLER.complete(SamplerState(), WRONG)),
     ],
 )
 def test_wrong_arguments_are_named(error: type[Exception], message: str, call: Any) -> None:

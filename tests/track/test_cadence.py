@@ -11,6 +11,8 @@ from ctxmeasure.track import Cadence
 
 START = datetime(2026, 11, 29, 18, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+WRONG: Any = object()
+"""Of no type that is expected."""
 
 
 def attempts(*asked: tuple[str, float], cadence: Cadence | None = None) -> list[bool]:
@@ -91,10 +93,10 @@ def test_no_two_attempts_of_a_turn_are_closer_than_the_interval(
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
-        (TypeError, "^interval: ", lambda: Cadence(15)),
+        (TypeError, "^interval: ", lambda: Cadence(WRONG)),
         (ValueError, "^interval: ", lambda: Cadence(-SECOND)),
-        (TypeError, "^turn: ", lambda: Cadence().attempt(None, now=START)),
-        (TypeError, "^now: ", lambda: Cadence().attempt("a", now=0)),
+        (TypeError, "^turn: ", lambda: Cadence().attempt(WRONG, now=START)),
+        (TypeError, "^now: ", lambda: Cadence().attempt("a", now=WRONG)),
         (ValueError, "^now: ", lambda: Cadence().attempt("a", now=START.replace(tzinfo=None))),
     ],
 )

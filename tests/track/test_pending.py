@@ -12,6 +12,8 @@ from ctxmeasure.track import End, Ended, Pending, Target, Tried
 
 START = datetime(2026, 11, 29, 18, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+WRONG: Any = object()
+"""Of no type that is expected."""
 
 
 def target(turn: str = "1", **changes: Any) -> Target:
@@ -118,10 +120,10 @@ def test_there_are_never_more_than_four_and_each_comes_to_one_end(
         (TypeError, "^path: ", lambda: target(path=None)),
         (TypeError, "^tried_at: ", lambda: target(tried_at=0)),
         (TypeError, "^retries: ", lambda: target(retries="0")),
-        (TypeError, "^target: ", lambda: Pending().add("1")),
-        (TypeError, "^now: ", lambda: Pending().due(now=0)),
+        (TypeError, "^target: ", lambda: Pending().add(WRONG)),
+        (TypeError, "^now: ", lambda: Pending().due(now=WRONG)),
         (ValueError, "^target: ", lambda: Pending().tried(target(), Tried.FOUND, now=START)),
-        (TypeError, "^result: ", lambda: waiting("1").tried(target("1"), "found", now=START)),
+        (TypeError, "^result: ", lambda: waiting("1").tried(target("1"), WRONG, now=START)),
     ],
 )
 def test_wrong_arguments_are_named(error: type[Exception], message: str, call: Any) -> None:

@@ -27,6 +27,8 @@ from ctxmeasure.observation import (
 from ctxmeasure.track import WitnessLog
 
 KEY = b"key"
+WRONG: Any = object()
+"""Of no type that is expected."""
 PROVENANCE = Provenance(adapter="claude", source="claude.transcript")
 
 
@@ -139,12 +141,12 @@ def test_a_damaged_log_is_no_empty_one(content: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
-        (TypeError, "^capacity: ", lambda: WitnessLog("a")),
+        (TypeError, "^capacity: ", lambda: WitnessLog(WRONG)),
         (ValueError, "^capacity: ", lambda: WitnessLog(0)),
-        (TypeError, "^observation: ", lambda: WitnessLog().publish(None, key=KEY)),
-        (TypeError, "^key: ", lambda: WitnessLog().publish(sample("a"), key="key")),
+        (TypeError, "^observation: ", lambda: WitnessLog().publish(WRONG, key=KEY)),
+        (TypeError, "^key: ", lambda: WitnessLog().publish(sample("a"), key=WRONG)),
         (ValueError, "^key: ", lambda: WitnessLog().publish(sample("a"), key=b"")),
-        (TypeError, "^record_ids: ", lambda: WitnessLog().with_published([None])),
+        (TypeError, "^record_ids: ", lambda: WitnessLog().with_published([WRONG])),
     ],
 )
 def test_wrong_arguments_are_named(error: type[Exception], message: str, call: Any) -> None:

@@ -98,6 +98,27 @@ def test_states_of_sessions_that_rested_long_are_removed_when_a_new_one_begins(
     assert (old.exists(), recent.exists()) == (False, True)
 
 
+def test_what_killed_writers_left_is_removed_and_nothing_else(book: Book, folder: Path) -> None:
+    book.key()
+    drafts = [folder / "sessions" / "s.json.17.0a1b2c3d", folder / "journal.4711.0a1b2c3d"]
+    others = [folder / name for name in ("errors.log", "errors.log.old", "journal.damaged")]
+    for path in (*drafts, *others):
+        path.write_bytes(b"")
+        os.utime(path, (NOW - 86_400,) * 2)
+    with book.session("new", now=NOW):
+        pass
+    assert [path.exists() for path in (*drafts, *others)] == [False, False, True, True, True]
+    assert (folder / "key").exists()
+
+
+def test_what_another_one_removes_at_the_same_time_is_gone_all_the_same(
+    book: Book, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "iterdir", lambda _: iter([folder / "sessions" / "gone.json"]))
+    with book.session("new", now=NOW):
+        pass
+
+
 def test_a_state_that_cannot_be_saved_is_a_fault(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:

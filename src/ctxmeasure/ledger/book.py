@@ -14,7 +14,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ _FIRST_SESSION = 1
 _MOST_SESSIONS = 2**62  # two sessions that share a byte only wait for each other
 
 _KEPT_SECONDS = 90 * 24 * 3600  # a session that rested longer than this begins anew
+_DRAFT_SECONDS = 3600  # a file that is being written is in its place at once, or its writer is dead
 
 
 class BookFault(Exception):  # noqa: N818 - a fault of the folder, named by what could not be done
@@ -188,10 +189,13 @@ class Book:
             raise BookFault("the events cannot be written") from None
 
     def _forget_rested(self, now: float) -> None:
-        """Remove the states of sessions that have rested for long, when a new one begins."""
-        for path in self._sessions.iterdir():
-            if now - path.stat().st_mtime > _KEPT_SECONDS:
-                path.unlink(missing_ok=True)
+        """Remove what nobody needs any more, when a new session begins."""
+        for path in (*self._sessions.iterdir(), *self._folder.iterdir()):
+            kept = _KEPT_SECONDS if path.suffix == ".json" else _DRAFT_SECONDS
+            if path.suffix == ".json" or _is_draft(path):
+                with suppress(FileNotFoundError):  # another new session's hook was faster
+                    if now - path.stat().st_mtime > kept:
+                        path.unlink()
 
     @contextmanager
     def _lock(self, place: int) -> Iterator[None]:
@@ -200,6 +204,12 @@ class Book:
             yield
         finally:
             fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, place)
+
+
+def _is_draft(path: Path) -> bool:
+    """Tell whether this is what a killed writer left: a name, its process's id, and chance."""
+    *named, chance = path.name.split(".")
+    return len(named) > 1 and named[-1].isdecimal() and len(chance) == 8
 
 
 def _end_of(path: str) -> tuple[int, bool]:

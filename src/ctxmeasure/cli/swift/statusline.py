@@ -84,7 +84,9 @@ def _tap(given: Mapping[str, str]) -> None:
         source, drain = os.pipe()
     except OSError:
         return
-    if detached.start_orphan(lambda: _pass_on(source, drain, given), is_tap=True):
+    # A pipe in the place of a standard descriptor: the agent closed it, so there is nothing to tap.
+    is_apart = min(source, drain) > 2
+    if is_apart and detached.start_orphan(lambda: _pass_on(source, drain, given), is_tap=True):
         os.dup2(source, 0)
     os.close(source)
     os.close(drain)

@@ -75,10 +75,10 @@ class SamplerState:
     ended: tuple[Ended, ...] = field(default=(), eq=False)
 
     def with_published(self, record_ids: Iterable[str]) -> SamplerState:
-        """Return the state, knowing that samples with these ``source_record_id``s are published.
+        """Return the state, knowing that the samples with these record ids are published.
 
         For a ledger whose last lines were written by a process that did not live to save the state
-        that knows of them.
+        that knows of them: their ``source_record_id``.
 
         Raises:
             TypeError: A record id is not a str.

@@ -20,6 +20,7 @@ from .evidence import Evidence, NeedKeys, NeedMore, Origin, Query
 __all__ = [
     "Hooks",
     "PayloadSource",
+    "QueryFromHook",
     "Recogniser",
     "Source",
     "StoreSource",
@@ -142,7 +143,9 @@ Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any] | StoreSource
 """A source of readings."""
 
 
-class _QueryFromHook(Protocol):
+class QueryFromHook(Protocol):
+    """Returns the question that a hook's payload asks, handed over at the given moment."""
+
     def __call__(self, payload: Mapping[str, Any], *, at: datetime) -> Query | None: ...
 
 
@@ -164,7 +167,7 @@ class Hooks:
     """
 
     source: PayloadSource
-    query: _QueryFromHook = field(repr=False)
+    query: QueryFromHook = field(repr=False)
     session: Callable[[Mapping[str, Any]], str | None] = field(repr=False)
     turn: Callable[[Mapping[str, Any]], str | None] = field(repr=False)
     transcript: str | None = None

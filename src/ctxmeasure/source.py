@@ -144,9 +144,11 @@ Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any] | StoreSource
 
 
 class QueryFromHook(Protocol):
-    """Returns the question that a hook's payload asks, handed over at the given moment."""
+    """What reads the question out of a hook's payload."""
 
-    def __call__(self, payload: Mapping[str, Any], *, at: datetime) -> Query | None: ...
+    def __call__(self, payload: Mapping[str, Any], *, at: datetime) -> Query | None:
+        """Return the question that *payload*, handed over at *at*, asks; None if it asks none."""
+        ...
 
 
 @frozen(kw_only=True)

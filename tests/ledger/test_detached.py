@@ -101,6 +101,13 @@ def test_the_process_between_fails_when_the_second_cannot_be_had(
     assert not detached.start_orphan(lambda: None)
     with pytest.raises(OSError):  # noqa: PT011 - it carries nothing
         between[0]()
+    monkeypatch.setattr(detached, "start", lambda *_, **__: 18)
+    between[0]()
+
+
+def test_whoever_starts_work_goes_on_with_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", lambda: 17)
+    assert detached.start(lambda: None) == 17
 
 
 def test_a_child_that_the_system_forgets_is_taken_for_done(monkeypatch: pytest.MonkeyPatch) -> None:

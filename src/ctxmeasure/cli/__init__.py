@@ -19,21 +19,22 @@ _WRONG_ARGUMENTS = 2
 def main() -> None:
     """Run the command line of this process and exit."""
     command, arguments = "".join(sys.argv[1:2]), sys.argv[2:]
-    if command not in swift.COMMANDS:
-        _explain()
-        return
+    if command in swift.COMMANDS and {"-h", "--help"}.isdisjoint(arguments):
+        _run_swiftly(command, arguments)
+    _explain()
+
+
+def _run_swiftly(command: str, arguments: list[str]) -> None:
+    """Run what an agent calls and exit; return only if it was called wrongly."""
     status = swift.run(command, arguments)
     if status is not None:
         sys.exit(status)
-    if not {"-h", "--help"}.isdisjoint(arguments):
-        _explain()
-        return
     swift.answer_anyway(command, arguments)
-    try:
-        _explain()
-    finally:
-        if command == "hook":  # the status of a wrong argument, 2, would block the agent's turn
-            sys.exit(0)
+    if command == "hook":
+        try:
+            _explain()
+        finally:
+            sys.exit(0)  # the status of a wrong argument, 2, would block the agent's turn
 
 
 def _explain() -> None:

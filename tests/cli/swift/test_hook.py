@@ -175,7 +175,11 @@ GIVEN = {"--agent": "claude", "--state": "s", "--out": "o"}
 def test_the_answer_comes_before_the_payload_is_read(
     said: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(payload, "read", lambda: said.append(b"read") or ENDED)
+    def read() -> bytes:
+        said.append(b"read")
+        return ENDED
+
+    monkeypatch.setattr(payload, "read", read)
     monkeypatch.setattr(detached, "start", lambda _: said.append(b"start"))
     assert hook.run(GIVEN) == 0
     assert said == [b"{}\n", b"read", b"start"]
@@ -236,7 +240,12 @@ def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
 
 def test_what_is_called_rightly_is_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[object] = []
-    monkeypatch.setattr(hook, "run", lambda given: runs.append(given) or 0)
+
+    def run_hook(given: object) -> int:
+        runs.append(given)
+        return 0
+
+    monkeypatch.setattr(hook, "run", run_hook)
     typed = [*("--agent", "claude"), "--state=s", "--out=o"]
     assert called(monkeypatch, "hook", *typed) == 0
     assert runs == [GIVEN]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_too_much_is_read_and_not_held(
 def test_an_end_that_does_not_come_is_not_waited_for(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(payload.time, "monotonic", iter([0.0, 0.0, 2.0]).__next__)
+    monkeypatch.setattr(time, "monotonic", iter([0.0, 0.0, 2.0]).__next__)
     os.write(pipe[1], b"begun")
     assert payload.read(pipe[0]) == b"begun"
     os.close(pipe[1])
@@ -89,7 +90,7 @@ def test_passing_on_has_all_the_patience_that_its_reader_has(
     def clock() -> float:
         raise AssertionError
 
-    monkeypatch.setattr(payload.time, "monotonic", clock)
+    monkeypatch.setattr(time, "monotonic", clock)
     drain = os.open(tmp_path / "drain", os.O_WRONLY | os.O_CREAT)
     feed(pipe[1], b"late").join()
     assert payload.pass_on(drain, pipe[0]) == b"late"

@@ -79,10 +79,11 @@ def test_a_hook_publishes_what_its_transcript_holds_once(place: Place) -> None:
     assert place.notes == []
 
 
-def test_a_hook_that_has_nothing_to_say_leaves_its_state_alone(place: Place) -> None:
-    payload = {**ended(), "hook_event_name": "PreToolUse"}
-    place.hook({**payload, "hook_event_name": "UserPromptSubmit"})
-    assert place.events == []
+def test_a_hook_that_has_nothing_to_say_leaves_a_state_and_no_event(place: Place) -> None:
+    payload = {**ended(), "hook_event_name": "PostToolUse", "prompt_id": "another"}
+    for second in (0, 5):  # the second is too soon to look again
+        place.hook(payload, AT + timedelta(seconds=second))
+    assert (place.events, place.notes) == ([], [])
     assert len(list((place.state / "sessions").iterdir())) == 1
 
 
@@ -98,10 +99,12 @@ def test_all_recorded_hooks_of_a_session_are_taken(place: Place) -> None:
 
 def test_a_lost_state_is_made_up_for_by_the_events_themselves(place: Place) -> None:
     place.hook(ended())
+    long = b'{"event_type":"another"}\n' * 4000
+    place.out.write_bytes(long + place.out.read_bytes() + long)
     (state,) = (place.state / "sessions").iterdir()
     state.write_bytes(b"")
     place.hook(ended(), AT + timedelta(seconds=20))
-    assert len(place.events) == 1
+    assert len(place.events) == 8001
     place.out.unlink()
     state.write_bytes(b"damaged")
     place.hook(ended(), AT + timedelta(seconds=40))

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -327,7 +328,12 @@ def test_a_line_is_printed_before_it_is_recorded(
     said: list[bytes] = []
     monkeypatch.setattr(payload, "read", lambda: LINE)
     monkeypatch.setattr(os, "write", lambda _, data: said.append(data))
-    monkeypatch.setattr(detached, "start", lambda work: (said.append(b"start"), work()))
+
+    def start(work: Callable[[], object]) -> None:
+        said.append(b"start")
+        work()
+
+    monkeypatch.setattr(detached, "start", start)
     monkeypatch.setattr(statusline, "_record", lambda *_: said.append(b"record"))
     given = {"--state": str(tmp_path / "state"), "--out": str(tmp_path / "events")}
     assert statusline.run(given) == 0

@@ -31,7 +31,7 @@ from ...source import PayloadSource
 from .dialect import FOREIGN_KEYS, OWN_KEYS
 from .payload import is_percent, model_ref, session_gap
 
-__all__ = ["STATUS_LINE", "is_status_line"]
+__all__ = ["STATUS_LINE"]
 
 # A tenth is the step of the percentages; half a step more for what binary fractions add.
 _ROUNDING = 0.15
@@ -140,7 +140,7 @@ def _identity(payload: Mapping[str, Any], window: Mapping[str, Any]) -> tuple[st
     return (session, str(output) if _is_possible(output) else "")
 
 
-def is_status_line(payload: Mapping[str, Any]) -> bool:
+def _recognise(payload: Mapping[str, Any]) -> bool:
     """Tell the status line by a key that only Cursor writes."""
     return (
         isinstance(payload.get("context_window"), Mapping)
@@ -159,5 +159,5 @@ STATUS_LINE = PayloadSource(
     ),
     about="The payload of the Cursor CLI's status-line command: the percentage in use",
     extract=_extract,
-    recognise=is_status_line,
+    recognise=_recognise,
 )

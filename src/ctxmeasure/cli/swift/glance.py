@@ -17,7 +17,7 @@ from .forms import WIDTH, lay_out
 
 TYPE_CHECKING = False  # typing's own, without importing it
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeGuard
 
 __all__ = ["text"]
 
@@ -129,7 +129,7 @@ def _prompt(usage: Any) -> int:
     return sum(usage[key] for key in _PROMPT)
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= _MOST_TOKENS
 
 
@@ -143,12 +143,14 @@ def _agrees(window: dict[str, Any], used: int, limit: int) -> bool:
     )
 
 
-def _is_near(stated: Any, expected: float, rounding: float) -> bool:
+def _is_near(stated: object, expected: float, rounding: float) -> bool:
     if stated is None:
         return True
-    if type(stated) not in (int, float) or not 0 <= stated <= 100:
-        return False
-    return expected - rounding <= stated <= expected + rounding
+    return _is_share(stated) and expected - rounding <= stated <= expected + rounding
+
+
+def _is_share(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float) and 0 <= value <= 100  # type: ignore[operator] # a number
 
 
 # -- Cursor ---------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def _is_near(stated: Any, expected: float, rounding: float) -> bool:
 
 def _of_cursor(window: dict[str, Any], form: str) -> str | None:
     percent = window.get("used_percentage")
-    if type(percent) not in (int, float) or not 0 < percent <= 100:
+    if not _is_share(percent) or not percent:
         return None
     digits = repr(float(percent))
     if len(digits.partition(".")[2]) != 1:  # more than the tenth that Cursor rounds to

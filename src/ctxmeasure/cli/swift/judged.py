@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from ...adapters.claude.status_line import STATUS_LINE as CLAUDE
-from ...adapters.cursor.status_line import STATUS_LINE as CURSOR
-from ...adapters.cursor.status_line import is_status_line as is_cursors
 from ...bounded.budget import MIB, ReadBudget, ReadFault
 from ...bounded.payload import read_object
 from ...observation import Missing, Observation
 from ...reading import observe
+from ...registry import find
 from ...render import gauge, summary
-from ...source import PayloadSource
+from ...source import Source
 from .forms import WIDTH, lay_out
 
-__all__ = ["source_of", "text", "text_of"]
+__all__ = ["recognises", "source_of", "text", "text_of"]
 
 _BUDGET = ReadBudget(maximum=4 * MIB)  # as for any payload
 
 
-def source_of(raw: bytes, agent: str | None) -> PayloadSource:
+def source_of(raw: bytes, agent: str | None) -> Source:
     """Return the source for the payload *raw*.
 
     Where *agent* is None it is Cursor's if that is clear, else Claude Code's, which refuses what is
     another agent's.
     """
-    if agent is not None:
-        return CURSOR if agent == "cursor" else CLAUDE
-    payload = read_object(raw, _BUDGET)
-    return CURSOR if not isinstance(payload, ReadFault) and is_cursors(payload.value) else CLAUDE
+    if agent is None:
+        cursors, payload = find("cursor.status_line"), read_object(raw, _BUDGET)
+        if not isinstance(payload, ReadFault) and recognises(cursors, payload.value):
+            return cursors
+    return find(f"{agent or 'claude'}.status_line")
+
+
+def recognises(source: Source, payload: Mapping[str, Any]) -> bool:
+    """Tell whether *payload* is the source's beyond doubt."""
+    return source.recognise is not None and source.recognise(payload)
 
 
 def text(raw: bytes, agent: str | None, form: str, *, at: datetime) -> str:

@@ -13,8 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...adapters.cursor.hook import HOOK as CURSOR_HOOK
-from ...adapters.cursor.payload import session_id as cursors_session_id
 from ...bounded.budget import KIB, ReadBudget, ReadFault
 from ...bounded.encode import encode_object
 from ...bounded.fields import nested, text
@@ -25,8 +23,8 @@ from ...ledger.notes import note
 from ...observation import Observed
 from ...reading import observe
 from ...record import opaque
+from ...registry import hooks
 from ...sampler import Event, Sampler, SamplerState, boundary_of
-from ...source import Recogniser
 from . import cursor_stores, judged, moments
 from .payload import HELD
 
@@ -88,7 +86,7 @@ def _sample(book: Book, raw: bytes, at: datetime, given: Mapping[str, str]) -> s
         return read.value
     payload = read.value
     agent = _agent(payload, given["--agent"])
-    session = _session(payload, agent)
+    session = hooks(agent).session(payload)
     if session is None:
         return "the payload names no session"
     key = book.key()
@@ -107,12 +105,7 @@ def _sample(book: Book, raw: bytes, at: datetime, given: Mapping[str, str]) -> s
 
 def _agent(payload: Mapping[str, Any], configured: str) -> str:
     """Return whose hook this is: Cursor runs Claude Code's hook commands with its own payloads."""
-    recognise: Recogniser | None = CURSOR_HOOK.recognise
-    return "cursor" if recognise is not None and recognise(payload) else configured
-
-
-def _session(payload: Mapping[str, Any], agent: str) -> str | None:
-    return cursors_session_id(payload) if agent == "cursor" else text(payload, "session_id")
+    return "cursor" if judged.recognises(hooks("cursor").source, payload) else configured
 
 
 # -- status lines ---------------------------------------------------------------------------------

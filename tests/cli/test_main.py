@@ -78,7 +78,9 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize("command", ["observe", "stream", "sources", "models"])
+@pytest.mark.parametrize(
+    "command", ["observe", "stream", "hook", "statusline", "sources", "models"]
+)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")
@@ -88,7 +90,7 @@ def test_every_command_teaches_with_an_example(command: str) -> None:
 
 
 def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
-    for command in ([], ["observe"], ["stream"], ["sources"], ["models"]):
+    for command in ([], *([name] for name in COMMANDS)):
         *_, examples = run(*command, "--help").stdout.partition("Examples:\n")
         assert all("ctxmeasure" in line for line in examples.splitlines())
 

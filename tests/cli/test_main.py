@@ -78,9 +78,10 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize(
-    "command", ["observe", "stream", "hook", "statusline", "sources", "models"]
-)
+COMMANDS = ("observe", "stream", "hook", "statusline", "sources", "models")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")

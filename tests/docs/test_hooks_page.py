@@ -18,10 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = "".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "hooks.md", ROOT / "README.md")
 )
-SHOWN = [
-    json.loads(fence)
-    for fence in re.findall(r"^```json\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL)
-]
+FENCE = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = [json.loads(fence) for fence in FENCE.findall(PAGES)]
 
 # Events that measure nothing at their own boundary, and are configured for what they carry.
 _CARRIERS = {"SessionStart"}

@@ -42,16 +42,18 @@ def born() -> Iterator[list[object]]:
         patched.setattr(os, "dup2", note("dup2"))
         patched.setattr(signal, "signal", note("signal"))
         patched.setattr(signal, "alarm", note("alarm"))
+        patched.setattr(os, "nice", note("nice"))
         yield done
 
 
-def test_the_new_process_is_limited_gives_up_its_output_and_ends_itself() -> None:
+def test_the_new_process_steps_back_gives_up_its_output_and_ends_itself() -> None:
     with born() as done:
         detached.start(lambda: done.append("work"))
     assert done == [
         ("setsid",),
         ("signal", signal.SIGALRM, signal.SIG_DFL),
         ("alarm", 20),
+        ("nice", 10),
         *(("dup2", 99, descriptor) for descriptor in (0, 1, 2)),
         "work",
         ("exit", 0),

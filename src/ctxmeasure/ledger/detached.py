@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-__all__ = ["SUPPORTED", "limit_time", "start", "start_orphan", "wait"]
+__all__ = ["SUPPORTED", "start", "start_orphan", "step_back", "wait"]
 
 SUPPORTED = hasattr(os, "fork")
 """Whether this system has such processes (Windows has none)."""
 
+_PRIORITY = 10  # the agent, and the process that it waits for, come first
 _MOST_SECONDS = 20  # a reading takes a tenth of one; a busy store, or a lock, a few
 
 
@@ -24,12 +25,12 @@ def start(work: Callable[[], object], *, is_tap: bool = False) -> int | None:
     """Do *work* in a new process of a session of its own, and return that process's id.
 
     It holds none of the descriptors 0 to 2 that it was born with: an agent takes a command for
-    unfinished while anyone holds its output. Its time is limited.
+    unfinished while anyone holds its output. It goes after all others, and its time is limited.
 
     Args:
         work: What to do. What it raises ends the process and goes nowhere.
-        is_tap: It passes on standard input, so it keeps that, and takes its time until it says
-            `limit_time` itself.
+        is_tap: It passes on standard input, so it keeps that, and does not `step_back` before it
+            says so itself.
 
     Returns:
         The id, or None when the system has no process left.
@@ -69,12 +70,13 @@ def wait(child: int) -> bool:
     return status == 0
 
 
-def limit_time() -> None:
-    """End this process, whatever it does then, in a while."""
+def step_back() -> None:
+    """Let this process go after all others, and end in a while, whatever it does then."""
     import signal  # noqa: PLC0415 - the process that the agent waits for does not pay for it
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_MOST_SECONDS)
+    os.nice(_PRIORITY)
 
 
 def _work_alone(work: Callable[[], object], *, is_tap: bool) -> NoReturn:
@@ -83,7 +85,7 @@ def _work_alone(work: Callable[[], object], *, is_tap: bool) -> NoReturn:
     try:
         os.setsid()  # what is sent to the agent's group does not reach it
         if not is_tap:
-            limit_time()
+            step_back()
         nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (1, 2) if is_tap else (0, 1, 2):
             os.dup2(nothing, descriptor)

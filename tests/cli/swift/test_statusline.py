@@ -306,17 +306,17 @@ def test_closed_descriptors_are_not_tapped(tmp_path: Path) -> None:
     assert (tmp_path / "mine").read_bytes() == b"mine\n"
 
 
-def test_the_tap_passes_on_and_then_records_in_limited_time(
+def test_the_tap_passes_on_before_it_steps_back_and_records(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     done: list[str] = []
     monkeypatch.setattr(payload, "pass_on", lambda _: LINE)
-    monkeypatch.setattr(detached, "limit_time", lambda: done.append("limited"))
+    monkeypatch.setattr(detached, "step_back", lambda: done.append("stepped back"))
     source, drain = os.pipe()
     given = {"--state": str(tmp_path / "state"), "--out": str(tmp_path / "events")}
     statusline._pass_on(source, drain, given)
     assert len(events(tmp_path)) == 1
-    assert done == ["limited"]
+    assert done == ["stepped back"]
     for end in (source, drain):
         with pytest.raises(OSError, match="descriptor"):
             os.fstat(end)

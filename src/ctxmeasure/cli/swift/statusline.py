@@ -97,7 +97,7 @@ def _pass_on(source: int, drain: int, given: Mapping[str, str]) -> None:
     received_at = time.time_ns()
     raw = payload.pass_on(drain)
     os.close(drain)
-    detached.limit_time()
+    detached.step_back()
     _record(raw, received_at, given)
 
 

@@ -12,13 +12,16 @@ from click.testing import CliRunner, Result
 
 from ctxmeasure.cli.commands import ctxmeasure
 
-__all__ = ["CLAUDE", "COMMAND", "lines", "run", "run_process"]
+__all__ = ["CLAUDE", "COMMAND", "REPLAYER", "lines", "run", "run_process"]
 
 CLAUDE: Final = Path(__file__).parent / "recordings" / "claude"
 """The recordings of the newest Claude Code."""
 
 COMMAND: Final = (sys.executable, "-c", "from ctxmeasure.cli import main; main()")
 """What the installed script does."""
+
+REPLAYER: Final = (sys.executable, str(Path(__file__).with_name("replayer.py")))
+"""An agent that plays a recording."""
 
 
 def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:

@@ -184,6 +184,14 @@ def test_the_rooms_with_packaged_resources_may_read_them_and_nothing_else() -> N
         assert breaches(house_rules.unlawful_opens, room, "open('x')")
 
 
+def test_what_one_module_of_a_room_may_open_the_rest_of_it_may_not() -> None:
+    text = "import os\nos.open('x', 0)"
+    for module in ("cli.child", "cli.event_log"):
+        assert breaches(house_rules.unlawful_opens, module, text) == []
+        assert breaches(house_rules.unlawful_opens, module, "Path('x').read_text()")
+    assert breaches(house_rules.unlawful_opens, "cli.run", text)
+
+
 def test_a_public_module_without_docstring_or_all_is_a_breach() -> None:
     assert breaches(house_rules.undocumented, "track", "__all__ = ['x']\nx = 1")
     assert breaches(house_rules.undocumented, "track", '"""Doc."""\nx = 1')

@@ -87,7 +87,7 @@ def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert vars(cm)["observe"] is found
 
 
-@pytest.mark.parametrize("room", ["record", "render"])
+@pytest.mark.parametrize("room", ["record", "render", "track"])
 def test_a_room_of_the_front_door_is_its_module(room: str) -> None:
     # Asked of the hook itself, because an import elsewhere has set the attribute by now.
     assert cm.__getattr__(room) is sys.modules[f"ctxmeasure.{room}"]

@@ -38,6 +38,12 @@ CODEX: Final = {
         if not path.stem.endswith("-timing")
     ),
 }
+PI: Final = {
+    "pi.session": sorted(
+        [*RECORDINGS.glob("pi*/*/session/*.jsonl"), *RECORDINGS.glob("pi-versions/session*.jsonl")]
+    ),
+    "pi.stream": sorted([*RECORDINGS.glob("pi*/**/stream*.jsonl"), *RECORDINGS.glob("pi*/*/rpc*")]),
+}
 
 
 def name(data: Any) -> str | ReadFault | None:
@@ -90,6 +96,27 @@ def test_every_recorded_hook_and_notification_of_codex_is_codexs(path: Path) -> 
     assert {name(line) for line in path.read_bytes().splitlines()} == {"codex.hook"}
 
 
+@pytest.mark.parametrize(
+    ("source_id", "path"),
+    [(id_, path) for id_, paths in PI.items() for path in paths],
+    ids=lambda part: part if isinstance(part, str) else short(part),
+)
+def test_every_recording_of_pi_is_pis(source_id: str, path: Path) -> None:
+    assert name(path) == source_id
+
+
+def test_an_answer_of_pi_about_the_session_is_told_alone_and_no_other() -> None:
+    lines = [line for path in PI["pi.stream"] for line in path.read_bytes().split(b"\n")]
+    answers = [line for line in lines if b'"command":' in line and b'"success":true' in line]
+    told = {json.loads(line)["command"]: name(line) for line in answers}
+    assert told == {
+        "get_state": "pi.rpc",
+        "get_session_stats": "pi.rpc",
+        "compact": "pi.rpc",
+        "prompt": None,
+    }
+
+
 def test_one_notification_of_an_app_server_is_told_by_its_method() -> None:
     (path,) = CODEX["codex.app_server"]
     told = {json.loads(line)["method"]: name(line) for line in path.read_bytes().splitlines()}
@@ -125,6 +152,20 @@ LOOKALIKES: Final[dict[str, dict[str, Any]]] = {
         "tools": [],
         "mcp_servers": [],
     },
+    "the header of a session file or stream of Pi, or of what is built on it": {
+        "type": "session",
+        "version": 3,
+        "id": UUID,
+        "timestamp": "2026-11-29T18:38:13.620Z",
+        "cwd": "w",
+    },
+    "an event of Copilot's": {
+        "type": "assistant.message",
+        "data": {"content": "text", "outputTokens": 3},
+        "id": UUID,
+        "timestamp": "2026-11-29T18:38:13.620Z",
+        "parentId": None,
+    },
     "the first line of Cursor's stream": {
         "type": "system",
         "subtype": "init",
@@ -145,7 +186,7 @@ LOOKALIKES: Final[dict[str, dict[str, Any]]] = {
     },
     "a line of another agent's JSON-RPC": {
         "jsonrpc": "2.0",
-        "method": "session/update",
+        "method": "session/progress",
         "params": {"sessionId": UUID, "update": {"sessionUpdate": "usage_update", "used": 1}},
     },
     "a status line of Cursor": {

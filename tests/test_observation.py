@@ -22,6 +22,7 @@ from ctxmeasure.observation import (
     Completeness,
     Confidence,
     LimitBasis,
+    Missing,
     MissingReason,
     Observation,
     Partial,
@@ -147,3 +148,35 @@ def test_the_witness_is_no_part_of_equality_or_repr(
 @given(observations())
 def test_an_observation_can_be_a_key(observation: Observation) -> None:
     assert len({observation, copy.deepcopy(observation)}) == 1
+
+
+# -- what stands of a missing measurement ---------------------------------------------------------
+
+ABOUT_LIMIT = {
+    MissingReason.PERCENT_NOT_REPORTED,
+    MissingReason.PERCENT_INVALID,
+    MissingReason.LIMIT_NOT_REPORTED,
+    MissingReason.LIMIT_INVALID,
+    MissingReason.MODEL_NOT_REPORTED,
+    MissingReason.MODEL_UNKNOWN,
+    MissingReason.WINDOW_AMBIGUOUS,
+    MissingReason.LIMIT_CONTRADICTED,
+}
+
+
+@pytest.mark.parametrize("reason", MissingReason)
+def test_a_count_stands_only_where_its_limit_alone_is_at_fault(reason: MissingReason) -> None:
+    provenance = Provenance(adapter="claude", source="claude.stream")
+    missing = Missing(reason=reason, partial=Partial(used_tokens=41_500), provenance=provenance)
+    assert reason.is_about_limit is (reason in ABOUT_LIMIT)
+    assert missing.standing_tokens == (41_500 if reason in ABOUT_LIMIT else None)
+
+
+@pytest.mark.parametrize(
+    "partial",
+    [None, Partial(), Partial(used_percent=20), Partial(used_tokens=41_500, estimated=True)],
+)
+def test_no_count_stands_that_was_not_measured(partial: Partial | None) -> None:
+    provenance = Provenance(adapter="claude", source="claude.stream")
+    missing = Missing(reason=MissingReason.MODEL_UNKNOWN, partial=partial, provenance=provenance)
+    assert missing.standing_tokens is None

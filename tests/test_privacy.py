@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import acp_messages
 import databases
 import pytest
 from attrs import define, field
@@ -54,6 +55,11 @@ KEPT = {
     "cliVersion",
     "codexErrorInfo",
     "cursor_version",
+    "sessionUpdate",
+    "provider",
+    "command",
+    "reason",
+    "stopReason",
 }
 
 
@@ -90,6 +96,9 @@ def told(observation: cm.Observation) -> str:
         record.compaction_completed(observation, observation, "unknown", key=b"key", **whose),
     ):
         said.append(json.dumps(event))
+    said += [render.iteration_line(1, None, None, observation)]
+    said += [json.dumps(record.runner_event_fields(observation))]
+    said += [json.dumps(cm.Peaks().updated(observation).to_dict())]
     return "\n".join(said)
 
 
@@ -108,12 +117,25 @@ ROOT = Path(__file__).parent / "recordings"
 TRANSCRIPTS = [
     *(("claude.transcript", path) for path in sorted(ROOT.glob("claude*/*/session/**/*.jsonl"))),
     *(("codex.rollout", path) for path in sorted(ROOT.glob("codex*/**/rollout*.jsonl"))),
+    *(("pi.session", path) for path in sorted(ROOT.glob("pi*/*/session/*.jsonl"))),
+    *(("pi.session", path) for path in sorted(ROOT.glob("pi-versions/session*.jsonl"))),
 ]
-STREAMS = [
+STREAMS: list[tuple[str, Path | list[dict[str, Any]]]] = [
     *(("claude.stream", path) for path in sorted(ROOT.glob("claude*/*/stream*.jsonl"))),
     *(("codex.exec", path) for path in sorted(ROOT.glob("codex*/*/stream*.jsonl"))),
     *(("codex.exec", path) for path in sorted(ROOT.glob("codex*/exec*.jsonl"))),
     *(("codex.app_server", path) for path in sorted(ROOT.glob("codex*/appserver*.jsonl"))),
+    *(("pi.stream", path) for path in sorted(ROOT.glob("pi*/**/stream*.jsonl"))),
+    *(("pi.stream", path) for path in sorted(ROOT.glob("pi*/*/rpc.jsonl"))),
+]
+# No recording holds one: messages as the protocol describes them, and text that is no message.
+STREAMS += [
+    (
+        "acp.session",
+        [acp_messages.initialized(), acp_messages.opened(), acp_messages.usage(53_000)],
+    ),
+    ("acp.session", [acp_messages.metadata(2.05), acp_messages.answered(usage={"totalTokens": 9})]),
+    ("text", [{"type": "text", "text": "Context: 45% (90K/200K)"}]),
 ]
 
 # The keys of the ids that can be asked for, wherever in a row they stand.
@@ -123,11 +145,15 @@ TURNS = {"promptId", "turn_id"}
 
 
 def named(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value)}-rows"
     return f"{value.parts[-2]}-{value.stem[:12]}" if isinstance(value, Path) else str(value)
 
 
-def decoded(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(raw) for raw in path.read_bytes().splitlines()]
+def decoded(rows: Path | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if isinstance(rows, list):
+        return rows
+    return [json.loads(raw) for raw in rows.read_bytes().splitlines()]
 
 
 def written(rows_: list[Any]) -> bytes:
@@ -170,9 +196,9 @@ def test_no_word_of_a_transcript_leaves(source_id: str, path: Path, tmp_path: Pa
                     assert outcome(said) == outcome(plain)
 
 
-@pytest.mark.parametrize(("source_id", "path"), STREAMS, ids=named)
-def test_no_word_of_a_stream_leaves(source_id: str, path: Path) -> None:
-    planted = Planter().plant(decoded(path))
+@pytest.mark.parametrize(("source_id", "rows"), STREAMS, ids=named)
+def test_no_word_of_a_stream_leaves(source_id: str, rows: Path | list[dict[str, Any]]) -> None:
+    planted = Planter().plant(decoded(rows))
     for session in (None, MARK):
         heard = cm.Stream(source_id, session_id=session)
         for row in planted:
@@ -180,7 +206,7 @@ def test_no_word_of_a_stream_leaves(source_id: str, path: Path) -> None:
             assert not holds_mark(told(heard.latest) + told(heard.peak))
         assert not holds_mark(repr((heard, heard.stats)) + told(heard.finish(at=LATER)))
     recorded = said_by(source_id, written(planted))
-    assert outcome(recorded) == outcome(observe(source_id, path, at=LATER))
+    assert outcome(recorded) == outcome(observe(source_id, written(decoded(rows)), at=LATER))
 
 
 PAYLOADS = [
@@ -213,6 +239,12 @@ PAYLOADS += [
     ("cursor.hook", PRE_COMPACT),
     ("cursor.hook", hook("beforeSubmitPrompt", prompt="text", attachments=[{"file_path": "/p"}])),
     ("cursor.status_line", cursor_status_line()),
+]
+PAYLOADS += [
+    ("pi.rpc", row)
+    for path in sorted([*ROOT.glob("pi*/*/rpc.jsonl"), *ROOT.glob("pi-versions/stream_rpc*.jsonl")])
+    for row in decoded(path)
+    if row["type"] == "response"
 ]
 
 
@@ -287,6 +319,7 @@ def test_every_source_is_looked_at() -> None:
 
 def test_no_word_leaves_as_a_version_or_a_model() -> None:
     kept = KEPT - {word for word in KEPT if "odel" in word or "version" in word}
+    kept -= {"provider"}
     spoilt = [
         (source_id, written(Planter(kept=kept).plant(decoded(path))))
         for source_id, path in [*TRANSCRIPTS, *STREAMS]

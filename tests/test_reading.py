@@ -555,6 +555,9 @@ NO_SESSION = {
     "claude.context_usage": {MissingReason.SOURCE_MALFORMED},
     "claude.hook": {MissingReason.SOURCE_MALFORMED},
     "codex.rollout": {MissingReason.SOURCE_MALFORMED, MissingReason.SESSION_NOT_FOUND},
+    "pi.session": {MissingReason.SOURCE_MALFORMED, MissingReason.SESSION_NOT_FOUND},
+    "pi.stream": {MissingReason.SOURCE_MALFORMED, MissingReason.NOT_MEASURED_YET},
+    "pi.rpc": {MissingReason.SOURCE_MALFORMED},
 }
 
 

@@ -14,7 +14,7 @@ from judging import AT, pair
 
 import ctxmeasure as cm
 from ctxmeasure import registry
-from ctxmeasure.adapters import claude, codex, cursor
+from ctxmeasure.adapters import acp, claude, codex, cursor, pi, text
 from ctxmeasure.evidence import Channel, Origin
 from ctxmeasure.source import PayloadSource, StoreSource, StreamSource, TailSource
 
@@ -60,6 +60,11 @@ BUILT_IN = {
     "cursor.status_line": cursor.STATUS_LINE,
     "cursor.chat_store": cursor.CHAT_STORE,
     "cursor.composer": cursor.COMPOSER,
+    "pi.session": pi.SESSION,
+    "pi.stream": pi.STREAM,
+    "pi.rpc": pi.RPC,
+    "acp.session": acp.SESSION,
+    "text": text.TEXT,
 }
 
 

@@ -45,10 +45,20 @@ from ctxmeasure.observation import (
     Provenance,
     UsedBasis,
 )
-from ctxmeasure.render import codex_left_percent, explain, gauge, summary
+from ctxmeasure.render import (
+    Rounding,
+    Style,
+    codex_left_percent,
+    explain,
+    gauge,
+    iteration_line,
+    summary,
+)
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
+STYLES: tuple[Style, ...] = ("default", "ralph")
+ROUNDINGS: tuple[Rounding, ...] = ("round", "floor")
 LIMIT_REASONS = [
     MissingReason.PERCENT_NOT_REPORTED,
     MissingReason.PERCENT_INVALID,
@@ -228,6 +238,212 @@ def test_a_shown_count_is_off_by_at_most_half_its_last_digit(used: int) -> None:
 def test_a_shown_percentage_is_off_by_at_most_half_a_tenth(share: float) -> None:
     shown = summary(percent(share)).removeprefix("Context: ").removesuffix("%")
     assert -Decimal("0.1") < 2 * (Decimal(shown) - Decimal(repr(share))) <= Decimal("0.1")
+
+
+# -- the summary in Ralph's style -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "line"),
+    [
+        (90_000, 200_000, "Context: 45% (90K/200K)"),
+        (0, 200_000, "Context: 0% (0K/200K)"),
+        (499, 200_000, "Context: 0% (0K/200K)"),
+        (500, 200_000, "Context: 0% (1K/200K)"),
+        (1_500, 200_000, "Context: 1% (2K/200K)"),
+        (89_499, 200_000, "Context: 45% (89K/200K)"),
+        (89_500, 200_000, "Context: 45% (90K/200K)"),
+        (89_700, 200_000, "Context: 45% (90K/200K)"),
+        (250_000, 200_000, "Context: 125% (250K/200K)"),
+        (123_456, 1_000_000, "Context: 12% (123K/1000K)"),
+        (525_000, 1_050_000, "Context: 50% (525K/1050K)"),
+    ],
+)
+def test_ralphs_style_knows_only_thousands(used: int, limit: int, line: str) -> None:
+    assert summary(tokens(used, limit), style="ralph") == line
+
+
+def test_ralphs_style_knows_only_whole_percentages() -> None:
+    assert summary(percent(63.5), style="ralph") == "Context: 64%"
+    assert summary(percent(0.4), style="ralph") == "Context: 0%"
+    assert summary(percent(100), style="ralph") == "Context: 100%"
+
+
+@pytest.mark.parametrize(
+    ("used", "rounded", "cut_off"),
+    [
+        (1_499, "1%", "0%"),
+        (89_700, "45%", "44%"),
+        (199_999, "100%", "99%"),
+        (250_000, "125%", "125%"),
+    ],
+)
+def test_a_percentage_is_rounded_unless_it_is_to_be_cut_off(
+    used: int, rounded: str, cut_off: str
+) -> None:
+    assert f" {rounded} " in summary(tokens(used, 200_000))
+    assert f" {cut_off} " in summary(tokens(used, 200_000), percent="floor")
+    assert f" {cut_off} " in summary(tokens(used, 200_000), style="ralph", percent="floor")
+
+
+def test_a_share_is_cut_off_after_its_last_shown_digit() -> None:
+    assert summary(percent(63.59), percent="floor") == "Context: 63.5%"
+    assert summary(percent(63.09), percent="floor") == "Context: 63%"
+    assert summary(percent(63.59), style="ralph", percent="floor") == "Context: 63%"
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_an_assumption_and_an_estimate_are_visible_in_every_style(
+    style: Style, rounding: Rounding
+) -> None:
+    assumed = tokens(
+        90_000, 200_000, confidence=Confidence.LOW, limit_basis=LimitBasis.ASSUMED_DEFAULT
+    )
+    line = summary(assumed, style=style, percent=rounding)
+    assert line == "Context: ~45% (90K/200K assumed)"
+    estimated = tokens(90_000, 200_000, confidence=Confidence.LOW)
+    assert summary(estimated, style=style, percent=rounding) == "Context: ~45% (90K/200K)"
+
+
+def test_a_count_without_a_limit_is_in_thousands_in_ralphs_style() -> None:
+    assert summary(no_limit(Partial(used_tokens=90_000)), style="ralph") == "Tokens: 90K"
+    assert summary(no_limit(Partial(used_tokens=1_050_000)), style="ralph") == "Tokens: 1050K"
+    assert summary(no_limit(None), style="ralph") == ""
+
+
+@given(observations(), st.sampled_from(STYLES))
+def test_a_cut_off_percentage_is_never_above_the_rounded_one(
+    observation: Observation, style: Style
+) -> None:
+    rounded, cut_off = (
+        re.search(r"[0-9.]+(?=%)", summary(observation, style=style, percent=rounding))
+        for rounding in ROUNDINGS
+    )
+    if rounded is not None and cut_off is not None:
+        assert 0 <= Decimal(rounded[0]) - Decimal(cut_off[0]) <= 1
+    assert (rounded is None) is (cut_off is None)
+
+
+@given(observed(token_measurements()))
+def test_a_cut_off_percentage_is_the_whole_part_of_the_share(observation: Observed) -> None:
+    value = observation.value
+    assert isinstance(value, TokenMeasurement)
+    whole = 100 * value.used_tokens // value.limit_tokens
+    assert f"{whole}% (" in summary(observation, percent="floor")
+
+
+@given(observations(), st.sampled_from(ROUNDINGS))
+def test_the_styles_tell_the_same_kind_of_thing(
+    observation: Observation, rounding: Rounding
+) -> None:
+    default, ralph = (
+        re.sub(r"[0-9]+(\.[0-9]+)?[KM]?", "7", summary(observation, style=style, percent=rounding))
+        for style in STYLES
+    )
+    assert default == ralph
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong", "error"),
+    [
+        ("style", "secret", ValueError),
+        ("style", None, ValueError),
+        ("style", ["ralph"], ValueError),
+        ("percent", "secret", ValueError),
+        ("observation", None, TypeError),
+        ("observation", "secret", TypeError),
+    ],
+)
+def test_a_wrong_argument_of_a_summary_is_named(
+    argument: str, wrong: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=f"^{argument}: ") as refusal:
+        summary(**{"observation": percent(50), argument: wrong})
+    assert "secret" not in str(refusal.value)
+
+
+# -- the line of an iteration ---------------------------------------------------------------------
+
+
+def test_an_iteration_is_one_line() -> None:
+    assert iteration_line(12_345, 0.0526, 3, tokens(90_000, 200_000)) == (
+        "Duration: 12345ms | Est. cost: $0.0526 | Turns: 3 | Context: 45% (90K/200K)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cost", "turns", "line"),
+    [
+        (0.0526, 3, "Duration: 0ms | Est. cost: $0.0526 | Turns: 3"),
+        (None, 3, "Duration: 0ms | Turns: 3"),
+        (0.0526, None, "Duration: 0ms | Est. cost: $0.0526"),
+        (None, None, "Duration: 0ms"),
+        (0, 0, "Duration: 0ms | Est. cost: $0.0000 | Turns: 0"),
+        (-0.0, 0, "Duration: 0ms | Est. cost: $0.0000 | Turns: 0"),
+        (12, 1, "Duration: 0ms | Est. cost: $12.0000 | Turns: 1"),
+    ],
+)
+def test_what_is_not_known_of_an_iteration_is_left_out(
+    cost: float | None, turns: int | None, line: str
+) -> None:
+    assert iteration_line(0, cost, turns, no_limit(None)) == line
+
+
+def test_an_iteration_is_in_ralphs_style_unless_another_is_asked_for() -> None:
+    full = tokens(199_999, 1_050_000)
+    assert iteration_line(1, None, None, full) == "Duration: 1ms | Context: 19% (200K/1050K)"
+    assert iteration_line(1, None, None, full, style="default", percent="floor") == (
+        "Duration: 1ms | Context: 19% (200K/1.05M)"
+    )
+    assert iteration_line(1, None, None, tokens(199_999, 200_000), percent="floor") == (
+        "Duration: 1ms | Context: 99% (200K/200K)"
+    )
+
+
+@given(observations(), st.sampled_from(STYLES), st.sampled_from(ROUNDINGS))
+def test_the_last_part_of_an_iteration_is_the_summary(
+    observation: Observation, style: Style, rounding: Rounding
+) -> None:
+    line = iteration_line(7, 0.5, 2, observation, style=style, percent=rounding)
+    told = summary(observation, style=style, percent=rounding)
+    base = "Duration: 7ms | Est. cost: $0.5000 | Turns: 2"
+    assert line == (f"{base} | {told}" if told else base)
+
+
+@given(st.integers(min_value=0), st.floats(min_value=0, allow_infinity=False))
+def test_any_possible_iteration_is_told(number: int, cost: float) -> None:
+    line = iteration_line(number, cost, number, no_limit(None))
+    assert re.fullmatch(r"Duration: \d+ms \| Est\. cost: \$\d+\.\d{4} \| Turns: \d+", line)
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong", "error"),
+    [
+        ("duration_ms", None, TypeError),
+        ("duration_ms", 12.5, TypeError),
+        ("duration_ms", True, TypeError),
+        ("duration_ms", -1, ValueError),
+        ("cost_usd", "0.05", TypeError),
+        ("cost_usd", True, TypeError),
+        ("cost_usd", -0.01, ValueError),
+        ("cost_usd", math.nan, ValueError),
+        ("cost_usd", math.inf, ValueError),
+        ("cost_usd", 10**400, ValueError),
+        ("turns", 1.0, TypeError),
+        ("turns", True, TypeError),
+        ("turns", -1, ValueError),
+        ("observation", None, TypeError),
+        ("style", "secret", ValueError),
+        ("percent", "secret", ValueError),
+    ],
+)
+def test_a_wrong_argument_of_an_iteration_is_named(
+    argument: str, wrong: Any, error: type[Exception]
+) -> None:
+    known = {"duration_ms": 1, "cost_usd": 0.1, "turns": 1, "observation": percent(50)}
+    with pytest.raises(error, match=f"^{argument}: "):
+        iteration_line(**{**known, argument: wrong})
 
 
 # -- the gauge ------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import ctxmeasure as cm
 from ctxmeasure import Missing, MissingReason, Observed, Policy, ReadStats, Stream, stream
 from ctxmeasure.evidence import Channel, Evidence, Gap, Origin, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, UsedBasis
-from ctxmeasure.source import StreamSource
+from ctxmeasure.source import StreamSource, Tally
 
 RECORDING = Path(__file__).parent / "recordings" / "claude" / "b-tools-partial" / "stream.jsonl"
 CONTENT = RECORDING.read_bytes()
@@ -501,3 +501,35 @@ def test_a_wrong_argument_is_named_and_not_repeated(
     with pytest.raises(error, match=f"^{argument}: ") as raised:
         Stream(**{"source": SOURCE, argument: wrong})
     assert "secret" not in str(raised.value)
+
+
+# -- the run ------------------------------------------------------------------------------------
+
+
+def count(so_far: Tally, row: Mapping[str, Any]) -> Tally:
+    return evolve(so_far, turns=row["turns"]) if "turns" in row else so_far
+
+
+COUNTING = evolve(SOURCE, tally=count)
+
+
+def test_a_stream_tells_what_its_source_tallies_and_nothing_without_that() -> None:
+    heard = Stream(COUNTING)
+    assert heard.tally == Tally()
+    heard.feed(line(turns=3), at=AT)
+    heard.feed(line(used=10), at=AT)
+    assert heard.tally == Tally(turns=3)
+    silent = Stream(SOURCE)
+    silent.feed(line(turns=3), at=AT)
+    assert silent.tally == Tally()
+
+
+def test_a_line_that_names_a_key_twice_tallies_nothing() -> None:
+    heard = Stream(COUNTING)
+    heard.feed(b'{"turns": 3, "turns": 4}', at=AT)
+    assert heard.tally == Tally()
+    assert heard.stats == ReadStats(rows_skipped=1)
+
+
+def test_a_tally_is_no_change_of_the_context() -> None:
+    assert Stream(COUNTING).feed(line(turns=3), at=AT) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import assert_type
 
 import ctxmeasure as cm
-from ctxmeasure import claude, codex, render
+from ctxmeasure import claude, codex, pi, render
 
 
 def everything_that_can_be_read_is_accepted() -> None:
@@ -71,6 +71,15 @@ def a_pointer_asks_the_rollout(payload: dict[str, object], lines: list[bytes]) -
         cm.observe(codex.ROLLOUT, path, query=codex.query_from_hook(payload, at=at))
     codex.query_from_hook(payload)  # type: ignore[call-arg]
     codex.query_from_exec("lines", at="now")  # type: ignore[arg-type]
+
+
+def an_answer_of_pi_is_observed_alone_or_in_its_stream(line: bytes) -> None:
+    cm.observe(pi.RPC, line)
+    cm.observe(pi.RPC, {"contextUsage": {"tokens": 1, "contextWindow": 2}})
+    cm.observe(pi.SESSION, "session.jsonl")
+    cm.Stream(pi.STREAM).feed(line)
+    cm.Stream(pi.RPC)  # type: ignore[arg-type]
+    cm.Stream(pi.SESSION)  # type: ignore[arg-type]
 
 
 def codexs_own_percentage_may_be_none(observation: cm.Observation) -> None:

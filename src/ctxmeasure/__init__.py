@@ -1,7 +1,7 @@
 """How full is a coding agent's context window, and how do we know?
 
 The front door: the verbs `observe` and `Stream`, the types they give back, the rooms that write
-them down (`record`, `render`) or remember them (`track`), and one room of sources per agent
+them down (`record`, `render`) and follow them (`track`), and one room of sources per agent
 (``from ctxmeasure import claude``). Everything is imported on first use: ``import ctxmeasure``
 costs next to nothing.
 """
@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from . import record as record
     from . import render as render
     from . import track as track
+    from .adapters import acp as acp
     from .adapters import claude as claude
     from .adapters import codex as codex
     from .adapters import cursor as cursor
+    from .adapters import pi as pi
+    from .adapters import text as text
     from .assess import DEFAULT_POLICY as DEFAULT_POLICY
+    from .assess import RUNNER_DEFAULTS as RUNNER_DEFAULTS
     from .assess import Counts as Counts
     from .assess import Policy as Policy
     from .bounded.budget import ReadBudget as ReadBudget
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from .sampler import boundary_of as boundary_of
     from .source import Source as Source
     from .stream import Stream as Stream
+    from .track import Peaks as Peaks
     from .usage import TokenUsage as TokenUsage
 
 __version__ = "0.1.0.dev0"
@@ -68,11 +73,13 @@ _HOME = {
     "Observation": "observation",
     "Observed": "observation",
     "Partial": "observation",
+    "Peaks": "track",
     "PercentMeasurement": "measurement",
     "Phase": "evidence",
     "Policy": "assess",
     "Provenance": "observation",
     "Query": "evidence",
+    "RUNNER_DEFAULTS": "assess",
     "ReadBudget": "bounded.budget",
     "ReadStats": "bounded.budget",
     "Sampler": "sampler",
@@ -88,7 +95,7 @@ _HOME = {
     "observe_newest": "newest",
 }
 _ROOMS = frozenset({"record", "render", "track"})
-_AGENTS = frozenset({"claude", "codex", "cursor"})
+_AGENTS = frozenset({"acp", "claude", "codex", "cursor", "pi", "text"})
 
 __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 - names, computed from the tables
 

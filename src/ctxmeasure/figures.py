@@ -6,7 +6,7 @@ times a minute, spells its numbers exactly as `render` does without paying for t
 
 from __future__ import annotations
 
-__all__ = ["bar", "context", "counts", "short", "whole_percent"]
+__all__ = ["bar", "context", "counts", "short", "thousands", "whole_percent"]
 
 
 def short(tokens: int) -> str:
@@ -14,10 +14,15 @@ def short(tokens: int) -> str:
     if tokens < 1_000:
         return str(tokens)
     if tokens < 999_500:
-        return f"{(tokens + 500) // 1_000}K"
+        return thousands(tokens)
     hundredths = (tokens + 5_000) // 10_000
     fraction = f".{hundredths % 100:02}".rstrip("0").rstrip(".")
     return f"{hundredths // 100}{fraction}M"
+
+
+def thousands(tokens: int) -> str:
+    """Return *tokens* in thousands, however many: ``0K``, ``1050K``; rounded half up."""
+    return f"{(tokens + 500) // 1_000}K"
 
 
 def counts(used_tokens: int, limit_tokens: int) -> str:
@@ -25,9 +30,16 @@ def counts(used_tokens: int, limit_tokens: int) -> str:
     return f"{short(used_tokens)}/{short(limit_tokens)}"
 
 
-def whole_percent(used_tokens: int, limit_tokens: int) -> str:
-    """Return the share that is used as a whole percentage, rounded half up and not clamped."""
-    return f"{(200 * used_tokens + limit_tokens) // (2 * limit_tokens)}%"
+def whole_percent(used_tokens: int, limit_tokens: int, *, floor: bool = False) -> str:
+    """Return the share that is used as a whole percentage, not clamped.
+
+    Args:
+        used_tokens: The tokens in use.
+        limit_tokens: What they are a share of.
+        floor: Cut further digits off; else the share is rounded half up.
+    """
+    halves = 0 if floor else limit_tokens
+    return f"{(200 * used_tokens + halves) // (2 * limit_tokens)}%"
 
 
 def context(percent: str, detail: str = "") -> str:

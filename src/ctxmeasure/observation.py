@@ -297,6 +297,29 @@ class MissingReason(_Described):
         "This agent reports nothing that could be measured.",
     )
 
+    @property
+    def is_about_limit(self) -> bool:
+        """Whether the limit alone is at fault, so that a count that was measured stands.
+
+        Under any other reason (stale, rewound, sources disagree, ...) a count may have been seen,
+        but it is not the context's.
+        """
+        return self in _ABOUT_LIMIT
+
+
+_ABOUT_LIMIT = frozenset(
+    {
+        MissingReason.PERCENT_NOT_REPORTED,
+        MissingReason.PERCENT_INVALID,
+        MissingReason.LIMIT_NOT_REPORTED,
+        MissingReason.LIMIT_INVALID,
+        MissingReason.MODEL_NOT_REPORTED,
+        MissingReason.MODEL_UNKNOWN,
+        MissingReason.WINDOW_AMBIGUOUS,
+        MissingReason.LIMIT_CONTRADICTED,
+    }
+)
+
 
 @frozen
 class Witness:
@@ -422,6 +445,14 @@ class Missing:
     reason: MissingReason
     partial: Partial | None = None
     provenance: Provenance
+
+    @property
+    def standing_tokens(self) -> int | None:
+        """The count that was measured where only its limit is missing, in tokens; else None."""
+        partial = self.partial
+        if partial is None or partial.estimated or not self.reason.is_about_limit:
+            return None
+        return partial.used_tokens
 
 
 Observation: TypeAlias = Observed | Missing

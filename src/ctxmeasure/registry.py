@@ -30,6 +30,11 @@ _BUILT_IN = {
     "cursor.status_line": ("cursor.status_line", "STATUS_LINE"),
     "cursor.chat_store": ("cursor.chat_store", "CHAT_STORE"),
     "cursor.composer": ("cursor.composer", "COMPOSER"),
+    "pi.session": ("pi.session", "SESSION"),
+    "pi.stream": ("pi.stream", "STREAM"),
+    "pi.rpc": ("pi.rpc", "RPC"),
+    "acp.session": ("acp.session", "SESSION"),
+    "text": ("text", "TEXT"),
 }
 
 HOOKED_AGENTS = ("claude", "codex", "cursor")

@@ -7,11 +7,14 @@ the identifiers in it only the model's id is named. May import `observation` and
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Literal, TypeAlias, get_args
 
 from .capability.model import ModelRef
-from .figures import bar, context, counts, short, whole_percent
+from .figures import bar, context, short, thousands, whole_percent
 from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
@@ -19,7 +22,6 @@ from .observation import (
     Confidence,
     LimitBasis,
     Missing,
-    MissingReason,
     Observation,
     Observed,
     Partial,
@@ -27,52 +29,103 @@ from .observation import (
     UsedBasis,
 )
 
-__all__ = ["codex_left_percent", "explain", "gauge", "summary"]
+__all__ = [
+    "Rounding",
+    "Style",
+    "codex_left_percent",
+    "explain",
+    "gauge",
+    "iteration_line",
+    "summary",
+]
 
-# The reasons that are about the limit alone and leave the count standing. Under any other reason
-# (stale, rewound, sources disagree, ...) a count may have been seen, but it is not the context's.
-_ONLY_LIMIT_MISSING = frozenset(
-    {
-        MissingReason.PERCENT_NOT_REPORTED,
-        MissingReason.PERCENT_INVALID,
-        MissingReason.LIMIT_NOT_REPORTED,
-        MissingReason.LIMIT_INVALID,
-        MissingReason.MODEL_NOT_REPORTED,
-        MissingReason.MODEL_UNKNOWN,
-        MissingReason.WINDOW_AMBIGUOUS,
-        MissingReason.LIMIT_CONTRADICTED,
-    }
-)
+Style: TypeAlias = Literal["default", "ralph"]
+"""How counts are written: ``default`` (``1.05M``), or as Ralph does (``1050K``)."""
+Rounding: TypeAlias = Literal["round", "floor"]
+"""What becomes of a percentage's further digits: rounded half up, or cut off."""
 
 
-def summary(observation: Observation) -> str:
+def summary(
+    observation: Observation, *, style: Style = "default", percent: Rounding = "round"
+) -> str:
     """Return one short line, or an empty one when nothing is known.
 
-    - ``Context: 45% (90K/200K)``: tokens. The percentage is rounded half up to a whole one and not
-      clamped: ``125%`` is an overrun.
-    - ``Context: 63.5%``: a percentage without counts, rounded half up to one decimal, which is left
-      out when it is 0.
+    - ``Context: 45% (90K/200K)``: tokens. The percentage is a whole one and not clamped: ``125%``
+      is an overrun.
+    - ``Context: 63.5%``: a percentage without counts, with one decimal, which is left out when it
+      is 0.
     - ``Context: ~45% (90K/200K assumed)``: the limit is an assumed default.
     - ``Context: ~45% (90K/200K)``, ``Context: ~63.5%``: the confidence is low, an estimate.
     - ``Tokens: 90K``: the count was measured and only its limit is missing. A count that was
       estimated, or that the missing reason makes void (stale, rewound, disputed), is not shown.
 
     Counts are plain below 1000, then thousands (``90K``, rounded half up), and from 999,500 on
-    millions with up to two decimals (``1M``, ``1.05M``).
+    millions with up to two decimals (``1M``, ``1.05M``). Ralph's style has thousands only
+    (``0K``, ``1050K``) and only whole percentages (formats/pi_ralph.md §7).
+
+    Args:
+        observation: What to show.
+        style: How counts are written.
+        percent: Whether a percentage is rounded half up, or cut off as Ralph does.
+
+    Raises:
+        TypeError: *observation* is not an observation.
+        ValueError: *style* or *percent* is none of its words (the message names it).
     """
-    if isinstance(observation, Missing):
-        partial = observation.partial
-        if partial is None or partial.used_tokens is None or partial.estimated:
-            return ""
-        stands = observation.reason in _ONLY_LIMIT_MISSING
-        return f"Tokens: {short(partial.used_tokens)}" if stands else ""
-    value = observation.value
-    mark = "~" if _is_rough(observation) else ""
-    if isinstance(value, PercentMeasurement):
-        return context(f"{mark}{_percent(value)}")
-    assumed = " assumed" if _is_assumed(observation) else ""
-    pair = counts(value.used_tokens, value.limit_tokens)
-    return context(f"{mark}{_percent(value)}", f"{pair}{assumed}")
+    _one_of(get_args(Style), style, "style")
+    _one_of(get_args(Rounding), percent, "percent")
+    count = thousands if style == "ralph" else short
+    match observation:
+        case Missing():
+            standing = observation.standing_tokens
+            return "" if standing is None else f"Tokens: {count(standing)}"
+        case Observed():
+            mark = "~" if _is_rough(observation) else ""
+            share = _percent(observation.value, percent, decimals=int(style != "ralph"))
+            return context(f"{mark}{share}", _counts(observation, count))
+        case _:
+            raise TypeError("observation: expected an Observed or a Missing")
+
+
+def iteration_line(
+    duration_ms: int,
+    cost_usd: float | None,
+    turns: int | None,
+    observation: Observation,
+    *,
+    style: Style = "ralph",
+    percent: Rounding = "round",
+) -> str:
+    """Return the line that ends an iteration of a runner, as Ralph prints it.
+
+    ``Duration: 12345ms | Est. cost: $0.0526 | Turns: 3 | Context: 45% (90K/200K)``: what is not
+    known is left out, and the last part is what `summary` says of the observation.
+
+    Args:
+        duration_ms: How long the iteration took, in milliseconds.
+        cost_usd: What it cost by the agent's estimate, in US dollars; None: not known.
+        turns: How many turns it had; None: not known.
+        observation: What to show of the context: ``Stream.peak`` to show what Ralph shows, or
+            ``Stream.latest``.
+        style: As for `summary`.
+        percent: As for `summary`.
+
+    Raises:
+        TypeError: An argument has the wrong type (the message names it).
+        ValueError: An argument has an impossible value (the message names it).
+    """
+    shown = summary(observation, style=style, percent=percent)
+    _whole(duration_ms, "duration_ms")
+    parts = [f"Duration: {duration_ms}ms"]
+    if cost_usd is not None:
+        _amount_of_money(cost_usd, "cost_usd")
+        parts.append(f"Est. cost: ${abs(cost_usd):.4f}")  # abs for -0.0
+    if turns is not None:
+        _whole(turns, "turns")
+        parts.append(f"Turns: {turns}")
+    if shown:
+        parts.append(shown)
+    return " | ".join(parts)
 
 
 def gauge(observation: Observation, width: int = 10) -> str:
@@ -154,6 +207,28 @@ def explain(observation: Observation, *, at: datetime | None = None) -> str:
     return "\n".join(sentence for sentence in sentences if sentence)
 
 
+# -- arguments ------------------------------------------------------------------------------------
+
+
+def _one_of(words: tuple[str, ...], word: object, argument: str) -> None:
+    if word not in words:
+        raise ValueError(f"{argument}: expected {' or '.join(words)}")
+
+
+def _whole(number: object, argument: str) -> None:
+    if type(number) is not int:
+        raise TypeError(f"{argument}: expected an int")
+    if number < 0:
+        raise ValueError(f"{argument}: expected at least 0")
+
+
+def _amount_of_money(amount: float, argument: str) -> None:
+    if type(amount) not in (int, float):
+        raise TypeError(f"{argument}: expected a number")
+    if not 0 <= amount <= sys.float_info.max:  # NaN fails too
+        raise ValueError(f"{argument}: expected a finite amount of at least 0")
+
+
 # -- numbers --------------------------------------------------------------------------------------
 
 
@@ -165,18 +240,28 @@ def _is_rough(observation: Observed) -> bool:
     return observation.confidence is Confidence.LOW or _is_assumed(observation)
 
 
-def _percent(value: Measurement) -> str:
+def _counts(observation: Observed, count: Callable[[int], str]) -> str:
+    value = observation.value
     if isinstance(value, PercentMeasurement):
-        return _decimal(value.used_percent)
-    return whole_percent(value.used_tokens, value.limit_tokens)
+        return ""
+    assumed = " assumed" if _is_assumed(observation) else ""
+    return f"{count(value.used_tokens)}/{count(value.limit_tokens)}{assumed}"
 
 
-def _decimal(percent: float) -> str:
-    from decimal import ROUND_HALF_UP, Decimal  # noqa: PLC0415 - for percentages only
+def _percent(value: Measurement, rounding: Rounding = "round", *, decimals: int = 1) -> str:
+    """Return the share with a ``%``; one of counts is always whole, whatever the *decimals*."""
+    if isinstance(value, PercentMeasurement):
+        return _decimal(value.used_percent, rounding, decimals=decimals)
+    return whole_percent(value.used_tokens, value.limit_tokens, floor=rounding == "floor")
+
+
+def _decimal(percent: float, rounding: Rounding = "round", *, decimals: int = 1) -> str:
+    from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal  # noqa: PLC0415 - for percentages only
 
     # People read the decimal digits: as binary fractions, some halves lie below the half.
-    tenths = Decimal(repr(percent)).quantize(Decimal("0.1"), ROUND_HALF_UP)
-    return f"{str(tenths).removesuffix('.0')}%"
+    last_digit = Decimal(1).scaleb(-decimals)
+    way = ROUND_HALF_UP if rounding == "round" else ROUND_FLOOR
+    return f"{str(Decimal(repr(percent)).quantize(last_digit, way)).removesuffix('.0')}%"
 
 
 # -- sentences ------------------------------------------------------------------------------------
@@ -250,8 +335,7 @@ def _seen(missing: Missing) -> str:
     numbers = [] if missing.partial is None else _numbers(missing.partial)
     if not numbers:
         return "No number is known."
-    stands = missing.reason in _ONLY_LIMIT_MISSING
-    told = "Still known" if stands else "Seen, but not to be relied on"
+    told = "Still known" if missing.reason.is_about_limit else "Seen, but not to be relied on"
     return f"{told}: {', '.join(numbers)}."
 
 

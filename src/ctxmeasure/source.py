@@ -26,6 +26,7 @@ __all__ = [
     "StoreSource",
     "StreamSource",
     "TailSource",
+    "Tally",
 ]
 
 StateT = TypeVar("StateT")
@@ -86,6 +87,19 @@ class PayloadSource:
 
 
 @frozen(kw_only=True)
+class Tally:
+    """What an agent says of its own run, beside its context.
+
+    Attributes:
+        turns: How many turns the run had, by the agent's own count; None: it does not say.
+        cost_usd: What the run cost, in US dollars by the agent's estimate; None: it does not say.
+    """
+
+    turns: int | None = None
+    cost_usd: float | None = None
+
+
+@frozen(kw_only=True)
 class StreamSource(Generic[StateT]):
     """A live stream of JSON lines, read by a pure reducer.
 
@@ -100,6 +114,8 @@ class StreamSource(Generic[StateT]):
         peak: What a state shows of the fullest response so far, with the limit that is known now:
             a stream may state its limit only at the end.
         recognise: Tells a line of this source by its looks; None: it cannot be told.
+        tally: What one more decoded line makes of the tally so far: the same one where it says
+            nothing of turns or costs. None: no line ever does.
     """
 
     origin: Origin
@@ -110,6 +126,7 @@ class StreamSource(Generic[StateT]):
     evidence: Callable[[StateT, Query], Evidence] = field(repr=False)
     peak: Callable[[StateT, Query], Evidence] = field(repr=False)
     recognise: Recogniser | None = field(default=None, repr=False)
+    tally: Callable[[Tally, Mapping[str, Any]], Tally] | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:

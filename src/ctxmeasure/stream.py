@@ -16,9 +16,10 @@ from .bounded.budget import ReadStats
 from .bounded.decode import decode_object, repeats_keys
 from .capability.model import ModelRef
 from .evidence import Evidence, Gap, Query
+from .measurement import utc_milliseconds
 from .observation import Missing, MissingReason, Observation, Observed, Partial
 from .registry import find
-from .source import Source, StreamSource
+from .source import Source, StreamSource, Tally
 
 __all__ = ["Stream"]
 
@@ -56,13 +57,16 @@ class Stream:
         if not isinstance(policy, Policy):
             raise TypeError("policy: expected a Policy")
         self._source = found
+        self._relevant = found.relevant
         self._policy = policy
         # However long ago it was, the fullest the context has been stays what it was.
         self._peak_policy = evolve(policy, max_age=None)
+        self._at = datetime.now(UTC)
         self._query = Query(
-            at=datetime.now(UTC), session_id=session_id, model=model, limit_tokens=limit_tokens
+            at=self._at, session_id=session_id, model=model, limit_tokens=limit_tokens
         )
         self._state = found.initial
+        self._tally = Tally()
         self._pending = bytearray()
         self._overlong = False
         self._rows_decoded = 0
@@ -77,12 +81,17 @@ class Stream:
         """
         if self._rows_skipped and not self._rows_decoded:
             return self._judge(Gap(reason=MissingReason.SOURCE_MALFORMED), self._policy)
-        return self._judge(self._source.evidence(self._state, self._query), self._policy)
+        return self._judge(self._source.evidence(self._state, self._asked), self._policy)
 
     @property
     def peak(self) -> Observation:
         """The fullest that the context has been, with the limit that is known now."""
-        return self._judge(self._source.peak(self._state, self._query), self._peak_policy)
+        return self._judge(self._source.peak(self._state, self._asked), self._peak_policy)
+
+    @property
+    def tally(self) -> Tally:
+        """How many turns the run has had and what it cost, where the agent itself says so."""
+        return self._tally
 
     @property
     def stats(self) -> ReadStats:
@@ -103,9 +112,12 @@ class Stream:
             TypeError: *line* is neither bytes nor str, or *at* is not a datetime.
             ValueError: *at* has no time zone.
         """
-        raw = _as_bytes(line)
-        self._hear(at)
-        return self._take(raw)
+        raw = line if type(line) is bytes else _as_bytes(line)
+        if at is None:  # as `_hear` does it; most lines end here
+            self._at = datetime.now(UTC)
+        else:
+            self._hear(at)
+        return self._take(raw) if self._relevant(raw) else None
 
     def feed_bytes(self, chunk: bytes, *, at: datetime | None = None) -> Observation | None:
         """Take a piece of the stream that may hold halves of lines; return as `feed` does.
@@ -133,20 +145,31 @@ class Stream:
         return self.latest
 
     def _hear(self, at: datetime | None) -> None:
-        self._query = evolve(self._query, at=datetime.now(UTC) if at is None else at)
+        if at is not None:
+            utc_milliseconds(at, "at")  # for what it raises
+        self._at = at or datetime.now(UTC)
+
+    @property
+    def _asked(self) -> Query:
+        """The question as of the last line; most lines need none."""
+        if self._query.at is not self._at:
+            self._query = evolve(self._query, at=self._at)
+        return self._query
 
     def _take(self, raw: bytes) -> Observation | None:
-        if not self._source.relevant(raw):
-            return None
         row = decode_object(raw)
         if row is None:
             self._rows_skipped += bool(raw.strip())
             return None
-        state = self._source.step(self._state, row, self._query)
-        if state is not self._state and repeats_keys(raw, row):
+        state = self._source.step(self._state, row, self._asked)
+        count = self._source.tally
+        tally = self._tally if count is None else count(self._tally, row)
+        changes = state is not self._state or tally is not self._tally
+        if changes and repeats_keys(raw, row):
             self._rows_skipped += 1
             return None
         self._rows_decoded += 1
+        self._tally = tally
         return self._change(state)
 
     def _change(self, state: Any) -> Observation | None:
@@ -172,13 +195,13 @@ class Stream:
             self._overlong = False
             self._rows_skipped += 1
             return None
-        return self._take(line)
+        return self._take(line) if self._relevant(line) else None
 
     def _judge(self, evidence: Evidence, policy: Policy) -> Observation:
         return assess(
             evidence,
             origin=self._source.origin,
-            query=self._query,
+            query=self._asked,
             policy=policy,
             stats=self.stats,
         )

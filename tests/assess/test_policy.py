@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from judging import model
 
-from ctxmeasure.assess import DEFAULT_POLICY, Counts, Policy
+from ctxmeasure.assess import DEFAULT_POLICY, RUNNER_DEFAULTS, Counts, Policy
 
 
 def test_the_default_accepts_no_guess() -> None:
@@ -86,3 +86,11 @@ def test_what_a_resolver_raises_is_raised() -> None:
 
     with pytest.raises(LookupError):
         Policy(resolver=resolver).resolved(model())
+
+
+def test_nobody_assumes_a_runners_defaults_by_himself() -> None:
+    assert RUNNER_DEFAULTS == {"claude": 200_000, "pi": 200_000}
+    assert DEFAULT_POLICY.assume_limits == {}
+    assert Policy(assume_limits=RUNNER_DEFAULTS).assume_limits == RUNNER_DEFAULTS
+    with pytest.raises(TypeError):
+        RUNNER_DEFAULTS["codex"] = 1  # type: ignore[index]

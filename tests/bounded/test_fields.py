@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ctxmeasure.bounded.fields import (
     epoch_milliseconds,
     instant,
+    is_amount,
     is_count,
     is_limit,
     nested,
@@ -64,3 +65,15 @@ def test_milliseconds_of_the_epoch_are_a_whole_number_in_the_calendar() -> None:
     assert epoch_milliseconds(1784548846123) == datetime(2026, 7, 20, 12, 0, 46, 123000, UTC)
     for written in (0, -1, 1784548846000.0, "1784548846000", True, None, 10**15, 10**30):
         assert epoch_milliseconds(written) is None
+
+
+@pytest.mark.parametrize(
+    "value", [True, "1", None, [1], -1, -0.5, float("nan"), float("inf"), 10**400]
+)
+def test_an_amount_is_a_strict_finite_number(value: object) -> None:
+    assert not is_amount(value)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1, 0.25, 10**30])
+def test_nothing_and_more_are_amounts(value: object) -> None:
+    assert is_amount(value)

@@ -78,7 +78,7 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-COMMANDS = ("observe", "stream", "hook", "statusline", "sources", "models")
+COMMANDS = ("observe", "stream", "run", "hook", "statusline", "sources", "models")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -12,7 +12,7 @@ import click
 import pytest
 from command_line import COMMAND
 
-from ctxmeasure.cli.output import say, say_table
+from ctxmeasure.cli.output import say, say_aside, say_table
 
 ROWS = [{"id": "claude-opus-4-6[1m]", "about": "one"}, {"id": "b"}]
 
@@ -100,6 +100,14 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", refusing(errno.ENOSPC))
     with pytest.raises(click.ClickException, match="standard output cannot be written to"):
         say("something")
+
+
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
+def test_an_aside_that_nobody_takes_is_let_go(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    monkeypatch.setattr(sys, "stderr", refusing(number))
+    say_aside("something")
+    assert sys.stderr is None
+    say_aside("something else")  # to nobody
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

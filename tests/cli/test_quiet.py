@@ -60,9 +60,9 @@ def test_the_message_names_the_option(option: str) -> None:
 
 def test_the_message_lists_what_can_be_chosen_from() -> None:
     assert "auto or one of claude.transcript, claude.stream" in run("observe", TYPED).stderr
-    streams = "claude.stream, codex.app_server, codex.exec"
+    streams = "claude.stream, codex.app_server, codex.exec, pi.stream, acp.session, text"
     assert f"expected one of {streams}\n" in run("stream", TYPED).stderr
-    assert "observe, stream, sources, models" in run(TYPED).stderr
+    assert "observe, stream, run, sources, models" in run(TYPED).stderr
 
 
 @pytest.mark.parametrize(

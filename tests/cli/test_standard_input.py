@@ -18,8 +18,11 @@ from ctxmeasure import Missing, MissingReason, observe
 from ctxmeasure.bounded.budget import ReadBudget
 from ctxmeasure.bounded.jsonl import TailReader
 from ctxmeasure.cli import standard_input
-from ctxmeasure.cli.standard_input import PipeEnd, as_file, pieces
+from ctxmeasure.cli.standard_input import PipeEnds, as_file, pieces
+from ctxmeasure.registry import sources
+from ctxmeasure.source import TailSource
 
+PI_SESSION = next((CLAUDE.parent / "pi" / "b-tools" / "session").glob("*.jsonl"))
 SESSION = next((CLAUDE / "b-tools" / "session").glob("*.jsonl"))
 
 
@@ -68,7 +71,7 @@ def test_a_redirected_file_is_handed_on_as_it_is(monkeypatch: pytest.MonkeyPatch
 def test_of_a_pipe_the_end_is_held_and_the_size_is_known(
     content: bytes, held: int, data: st.DataObject
 ) -> None:
-    end = PipeEnd(Pipe(content), held)
+    end = PipeEnds(Pipe(content), held)
     assert end.seek(0, os.SEEK_END) == len(content)
     start = data.draw(st.integers(max(0, len(content) - held), len(content)))
     count = data.draw(st.integers(0, 250))
@@ -77,12 +80,25 @@ def test_of_a_pipe_the_end_is_held_and_the_size_is_known(
     assert end.read(250) == content[start + count :]
 
 
-def test_what_was_let_go_is_not_there() -> None:
-    end = PipeEnd(Pipe(b"0123456789"), 3)
-    end.seek(6)
-    assert end.read(2) == b""
-    end.seek(7)
-    assert end.read(2) == b"78"
+def test_the_middle_that_was_let_go_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standard_input, "HEAD_HELD", 2)
+    ends = PipeEnds(Pipe(b"0123456789"), 3)
+    for offset, there in ((0, b"01"), (1, b"1"), (2, b""), (6, b""), (7, b"78"), (9, b"9")):
+        ends.seek(offset)
+        assert ends.read(2) == there
+
+
+def test_of_every_source_the_first_row_is_held() -> None:
+    heads = [source.head for source in sources() if isinstance(source, TailSource)]
+    assert max(heads) == standard_input.HEAD_HELD
+
+
+def test_a_long_pipe_is_read_with_its_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    header, *rows = PI_SESSION.read_bytes().splitlines(keepends=True)
+    filler = b'{"type":"custom","data":"' + b"x" * 65_536 + b'"}\n'
+    content = header + filler * 80 + b"".join(rows)
+    connect(monkeypatch, Pipe(content))
+    assert observe("pi.session", as_file()) == observe("pi.session", content)
 
 
 def test_a_pipe_is_read_as_the_file_would_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,12 @@ def test_the_schema_is_a_valid_schema() -> None:
     Draft202012Validator.check_schema(record.schema())
 
 
+def test_a_form_that_there_is_not_is_a_wrong_argument() -> None:
+    for wrong in ("secret", "../observation", None):
+        with pytest.raises(ValueError, match=r"^form: expected observation or runner_event$"):
+            record.schema(wrong)  # type: ignore[arg-type]
+
+
 def test_the_schema_is_a_new_dict_each_time() -> None:
     record.schema().clear()
     assert record.schema()["title"] == "Observation"

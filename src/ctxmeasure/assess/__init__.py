@@ -9,12 +9,13 @@ words may leave. Pure: the moment of the question is in the query.
 from __future__ import annotations
 
 from .judge import assess
-from .policy import DEFAULT_POLICY, Counts, Policy
+from .policy import DEFAULT_POLICY, RUNNER_DEFAULTS, Counts, Policy
 from .rules import RULES, Ceiling, Grade, Refusal, Rule
 
 __all__ = [
     "DEFAULT_POLICY",
     "RULES",
+    "RUNNER_DEFAULTS",
     "Ceiling",
     "Counts",
     "Grade",

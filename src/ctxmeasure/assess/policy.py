@@ -12,7 +12,7 @@ from attrs import Attribute, field, frozen
 
 from ..capability.model import ModelRef
 
-__all__ = ["DEFAULT_POLICY", "Counts", "Policy", "Resolver"]
+__all__ = ["DEFAULT_POLICY", "RUNNER_DEFAULTS", "Counts", "Policy", "Resolver"]
 
 Resolver: TypeAlias = Callable[[ModelRef], int | None]
 """Returns the window of a model in tokens, or None if it does not know."""
@@ -113,3 +113,11 @@ class Policy:
 
 DEFAULT_POLICY = Policy()
 """Each agent's own meter, no estimates, nothing assumed."""
+
+RUNNER_DEFAULTS: Mapping[str, int] = MappingProxyType({"claude": 200_000, "pi": 200_000})
+"""The limits that Ralph assumes, in tokens by adapter, for ``Policy(assume_limits=...)``.
+
+Nothing takes them by itself. Most current models have a larger window, so they stand in only where
+nothing better is known, and every rendering says that the limit is assumed. Source: Ralph 2.10.1,
+``resolve_context_window`` (formats/pi_ralph.md §7).
+"""

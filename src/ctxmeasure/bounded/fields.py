@@ -6,11 +6,12 @@ agent and no key.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard
 
-__all__ = ["epoch_milliseconds", "instant", "is_count", "is_limit", "nested", "text"]
+__all__ = ["epoch_milliseconds", "instant", "is_amount", "is_count", "is_limit", "nested", "text"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -23,6 +24,11 @@ def is_count(value: object) -> TypeGuard[int]:
 def is_limit(value: object) -> TypeGuard[int]:
     """Tell whether *value* is a strict whole number of at least 1."""
     return is_count(value) and value > 0
+
+
+def is_amount(value: object) -> TypeGuard[float]:
+    """Tell whether *value* is a strict number from 0 to the largest float."""
+    return type(value) in (int, float) and 0 <= value <= sys.float_info.max  # type: ignore[operator] # see left
 
 
 def text(row: Mapping[str, Any], key: str) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 
 from attrs import frozen
 
@@ -84,12 +84,17 @@ def parse(model_id: str, *, provider: str | None = None) -> ParsedId | IdRefusal
     """
     if not model_id or len(model_id) > MAX_ID_CHARS or not _is_visible_ascii(model_id):
         return IdRefusal.UNPARSEABLE
+    return _parse(model_id, claude=provider in (None, "anthropic"))
+
+
+@lru_cache(maxsize=64)  # a stream names the same few models in every line
+def _parse(model_id: str, *, claude: bool) -> ParsedId | IdRefusal:
     if model_id == "<synthetic>":
         return IdRefusal.SYNTHETIC
     bare, marker = _split_marker(model_id)
     if "[" in bare or "]" in bare:
         return IdRefusal.UNKNOWN_MARKER
-    reading = _read(bare, claude=provider in (None, "anthropic"))
+    reading = _read(bare, claude=claude)
     if isinstance(reading, IdRefusal):
         return reading
     candidate, platform = reading

@@ -8,6 +8,7 @@ from .for_agents import hook, statusline
 from .models import models
 from .observe import observe
 from .quiet import QuietGroup, examples
+from .run import run
 from .sources import sources
 from .stream import stream
 
@@ -31,5 +32,5 @@ def ctxmeasure() -> None:
     """
 
 
-for _command in (observe, stream, hook, statusline, sources, models):
+for _command in (observe, stream, run, hook, statusline, sources, models):
     ctxmeasure.add_command(_command)

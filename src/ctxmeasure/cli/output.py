@@ -16,6 +16,7 @@ from ..render import explain, summary
 __all__ = [
     "MISSING",
     "say",
+    "say_aside",
     "say_explanation",
     "say_json",
     "say_observation",
@@ -49,6 +50,14 @@ def say(finding: str) -> bool:
             return False
         raise click.ClickException("standard output cannot be written to") from None
     return True
+
+
+def say_aside(remark: str) -> None:
+    """Write *remark* and a line break to standard error, or to nobody where that cannot be done."""
+    try:
+        click.echo(remark, err=True)
+    except OSError:
+        sys.stderr = None  # what is left in its buffer must not fail once more at exit
 
 
 def say_observation(observation: Observation) -> bool:

@@ -1,7 +1,7 @@
-"""Standard input as data: a redirected file as it is, a pipe as its last bytes, or chunk by chunk.
+"""Standard input as data: a redirected file as it is, a pipe as its two ends, or chunk by chunk.
 
 A pipe cannot seek, and files are read from their end. So a pipe is read through once and only its
-end is held, as many bytes as a reading may ask for.
+end is held, as many bytes as a reading may ask for, and its first row's worth of the beginning.
 """
 
 from __future__ import annotations
@@ -14,32 +14,36 @@ from typing import Any, BinaryIO, cast
 
 import click
 
-from ..bounded.budget import MIB
+from ..bounded.budget import KIB, MIB
 
-__all__ = ["PipeEnd", "as_file", "pieces"]
+__all__ = ["PipeEnds", "as_file", "pieces"]
 
 _HELD = 4 * MIB  # the largest budget of a reading, unless the caller names one
+HEAD_HELD = 64 * KIB
+"""How much of a pipe's beginning is held: the most that a source asks of a file's first row."""
 _CHUNK = MIB
 _READY = 64 * 1024  # the size of a pipe on Linux: what a writer can have ready
 
 
-class PipeEnd:
-    """The end of a pipe, as a file that can seek.
+class PipeEnds:
+    """The beginning and the end of a pipe, as a file that can seek.
 
     Args:
         pipe: What to read, to its end.
-        held: How many of its last bytes to hold.
+        held: How many of its last bytes to hold; of the first no more than `HEAD_HELD`.
 
     Raises:
         OSError: The pipe cannot be read.
     """
 
     def __init__(self, pipe: BinaryIO, held: int) -> None:
+        self._beginning = bytearray()
         self._end = bytearray()
         self._size = 0
         self._position = 0
         while piece := pipe.read(_CHUNK):
             self._size += len(piece)
+            self._beginning += piece[: HEAD_HELD - len(self._beginning)]
             self._end += piece
             del self._end[:-held]
 
@@ -49,9 +53,10 @@ class PipeEnd:
         return self._position
 
     def read(self, count: int) -> bytes:
-        """Return the next *count* bytes; none where the pipe's beginning was let go."""
+        """Return the next *count* bytes at most; none where the pipe's middle was let go."""
         start = self._position - (self._size - len(self._end))
-        piece = bytes(self._end[start : start + count]) if start >= 0 else b""
+        held, start = (self._end, start) if start >= 0 else (self._beginning, self._position)
+        piece = bytes(held[start : start + count])
         self._position += len(piece)
         return piece
 
@@ -69,7 +74,7 @@ def as_file(held: int | None = None) -> BinaryIO:
     if pipe.closed or pipe.seekable():
         return pipe
     try:
-        return cast("BinaryIO", PipeEnd(pipe, held or _HELD))
+        return cast("BinaryIO", PipeEnds(pipe, held or _HELD))
     except OSError:
         return pipe
 

@@ -1,8 +1,9 @@
 """What is remembered from one observation to the next: immutable values with step functions.
 
-When to look again (`Cadence`), what has been said already (`WitnessLog`), and what is not on disk
-yet (`Pending`). No clock and no sleep here: time comes in as an argument. A module is imported when
-one of its names is asked for. May import `observation` and what lies below it.
+How full the context is and has been (`Peaks`), when to look again (`Cadence`), what has been said
+already (`WitnessLog`), and what is not on disk yet (`Pending`). No clock and no sleep here: time
+comes in as an argument. A module is imported when one of its names is asked for. May import
+`record` and what lies below it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .cadence import Cadence as Cadence
+    from .peaks import Highest as Highest
+    from .peaks import Peaks as Peaks
     from .pending import End as End
     from .pending import Ended as Ended
     from .pending import Pending as Pending
@@ -18,7 +21,17 @@ if TYPE_CHECKING:
     from .pending import Tried as Tried
     from .witness_log import WitnessLog as WitnessLog
 
-__all__ = ["Cadence", "End", "Ended", "Pending", "Target", "Tried", "WitnessLog"]
+__all__ = [
+    "Cadence",
+    "End",
+    "Ended",
+    "Highest",
+    "Peaks",
+    "Pending",
+    "Target",
+    "Tried",
+    "WitnessLog",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -33,6 +46,10 @@ def _imported(name: str) -> object:
             from .cadence import Cadence  # noqa: PLC0415 - imported when asked for
 
             return Cadence
+        case "Highest" | "Peaks":
+            from . import peaks  # noqa: PLC0415 - imported when asked for
+
+            return getattr(peaks, name)
         case "End" | "Ended" | "Pending" | "Target" | "Tried":
             from . import pending  # noqa: PLC0415 - imported when asked for
 

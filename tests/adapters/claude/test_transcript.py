@@ -17,6 +17,7 @@ from ctxmeasure.observation import MissingReason, Partial, UsedBasis
 from ctxmeasure.usage import TokenUsage
 
 TURN = "9b50f700-0000-4000-8000-000000000001"
+THIRD_TURN = "9b50f700-0000-4000-8000-000000000003"
 OTHER_TURN = "77aa90d9-0000-4000-8000-000000000002"
 OTHER_SESSION = "5e551014-0000-4000-8000-00000000000f"
 
@@ -681,7 +682,86 @@ def test_a_response_of_another_turn_is_never_the_asked_turns(phase: Phase) -> No
     assert found == Gap(reason=MissingReason.TURN_NOT_FOUND)
     session.response(50_000)
     assert used(read(session.content, turn_id=OTHER_TURN, phase=phase)) == 50_000
+
+
+@pytest.mark.parametrize("phase", [Phase.ACTIVE, Phase.LATEST])
+def test_a_turn_that_others_followed_is_neither_active_nor_the_latest(phase: Phase) -> None:
+    session = three_turns()
     assert reason(read(session.content, turn_id=TURN, phase=phase)) == "turn_not_found"
+
+
+def three_turns() -> Writer:
+    """Return a session of three turns with the responses 40,000, 50,000 and 51,000, and 60,000."""
+    session = two_turns()
+    session.response(50_000)
+    session.tool_result()
+    session.response(51_000)
+    session.prompt_id = THIRD_TURN
+    session.prompt()
+    session.response(60_000)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("turn_id", "tokens"), [(TURN, 40_000), (OTHER_TURN, 51_000), (THIRD_TURN, 60_000)]
+)
+def test_an_ended_turn_is_measured_by_its_own_last_response(turn_id: str, tokens: int) -> None:
+    content = three_turns().content
+    for window in (64, 1_024, 64 * 1_024):
+        found = read(content, window=window, turn_id=turn_id, phase=Phase.TERMINAL)
+        assert used(found) == tokens
+
+
+def test_an_ended_turn_that_was_rewound_is_not_found() -> None:
+    session = answered(40_000)
+    asked = session.leaf
+    session.prompt_id = OTHER_TURN
+    session.prompt()
+    session.response(50_000)
+    session.leaf, session.prompt_id = asked, THIRD_TURN
+    session.prompt()
+    session.response(45_000)
+    asked_for: dict[str, Any] = {"phase": Phase.TERMINAL}
+    assert reason(read(session.content, turn_id=OTHER_TURN, **asked_for)) == "turn_not_found"
+    assert used(read(session.content, turn_id=TURN, **asked_for)) == 40_000
+
+
+def test_an_ended_turn_out_of_reach_is_not_found_and_no_other_is_taken() -> None:
+    rows = three_turns().content.splitlines(keepends=True)
+    found = read(b"".join(rows[-4:]), turn_id=TURN, phase=Phase.TERMINAL)
+    assert reason(found) == "turn_not_found"
+    found = read(b"".join(rows), window=512, budget=1_024, turn_id=TURN, phase=Phase.TERMINAL)
+    assert reason(found) == "turn_not_found"
+
+
+def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
+    session = Writer()
+    session.prompt()
+    session.response(40_000, sessionId="5e551014-0000-4000-8000-000000000002")
+    session.prompt_id = OTHER_TURN
+    session.prompt()
+    session.response(50_000)
+    found = read(session.content, turn_id=TURN, phase=Phase.TERMINAL)
+    assert reason(found) == "turn_not_found"
+
+
+def test_an_ended_turn_begins_after_a_response_at_the_root() -> None:
+    session = Writer()
+    session.response(40_000)
+    asked: dict[str, Any] = {"turn_id": TURN, "phase": Phase.TERMINAL}
+    later = START + timedelta(seconds=1)
+    assert reason(read(session.content, **asked, turn_started_at=later)) == "turn_not_found"
+
+
+def test_an_ended_turn_that_names_no_turn_is_told_by_nothing() -> None:
+    session = Writer(prompt_id=None)
+    session.prompt()
+    session.response(40_000)
+    session.prompt_id = OTHER_TURN
+    session.prompt()
+    session.response(50_000)
+    found = read(session.content, turn_id=TURN, phase=Phase.TERMINAL)
+    assert reason(found) == "turn_ids_not_recorded"
 
 
 def test_the_latest_sample_needs_no_turn() -> None:

@@ -824,6 +824,8 @@ def test_a_line_that_might_matter_is_relevant(line: bytes) -> None:
         b'{"method":"account/rateLimits/updated"}',
         b'{"method":"codex/event/agent_message_delta"}',
         b'{"method":"thread/status/changed"}',
+        b'{"method":"item/completed","params":{"item":{"type":"commandExecution"}}}',
+        b'{"method":"item/completed","params":{"item":{"type":"mcpToolCall"}}}',
     ],
 )
 def test_deltas_items_and_quotas_are_irrelevant(line: bytes) -> None:

@@ -31,6 +31,7 @@ from .rows import (
     model_ref,
     same_model,
 )
+from .run import tally
 
 __all__ = ["STREAM", "Response", "StreamState", "Window"]
 
@@ -40,6 +41,12 @@ _IRRELEVANT = re.compile(
     rb'\s*\{\s*"type"\s*:\s*"(?:user"|rate_limit_event"'
     rb'|system"\s*,\s*"subtype"\s*:\s*"(?:hook_|task_|thinking_tokens"|api_retry")'
     rb'|stream_event"\s*,\s*"event"\s*:\s*\{\s*"type"\s*:\s*"(?:content_block_|message_stop"|ping"))'
+)
+
+# The bulk of a stream, as Claude Code itself writes it: told in half the time of a pattern.
+_BULK = (
+    b'{"type":"user"',
+    b'{"type":"stream_event","event":{"type":"content_block_',
 )
 
 _TRANSCRIPT_KEYS = frozenset({"isSidechain", "parentUuid"})
@@ -408,7 +415,7 @@ _FRAMES: Mapping[str, _Take] = {
 
 
 def _relevant(line: bytes) -> bool:
-    return _IRRELEVANT.match(line) is None
+    return not line.startswith(_BULK) and _IRRELEVANT.match(line) is None
 
 
 def _step(state: StreamState, frame: Mapping[str, Any], query: Query) -> StreamState:
@@ -565,4 +572,5 @@ STREAM = StreamSource(
     evidence=_evidence,
     peak=_peak,
     recognise=_recognise,
+    tally=tally,
 )

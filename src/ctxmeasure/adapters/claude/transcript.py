@@ -55,7 +55,12 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
     if "parent_tool_use_id" in response.value and "parentUuid" not in response.value:
         # A frame of the live stream: its sub-agents could not be told from the rest.
         return Gap(reason=MissingReason.SOURCE_MALFORMED)
-    return _turn_gap(thread, response, query) or _measured(thread, response)
+    gap = _turn_gap(thread, response, query)
+    if gap is None:
+        return _measured(thread, response)
+    if gap == _OTHER_TURN and query.phase is Phase.TERMINAL:
+        return _ended_turn(thread, response, query)
+    return gap
 
 
 # -- the rows of one conversation -------------------------------------------------------------
@@ -334,6 +339,33 @@ def _model_since(thread: _Thread, boundary: Row) -> ModelRef | None:
 
 # -- the turn ---------------------------------------------------------------------------------
 
+_OTHER_TURN = Gap(reason=MissingReason.TURN_NOT_FOUND)
+
+
+def _ended_turn(thread: _Thread, response: Row, query: Query) -> Evidence | NeedMore:
+    """Measure the asked turn, which ended before the turn of *response*, by its own last response.
+
+    Only a turn that *response* builds on is found: not one that was rewound or compacted away.
+    """
+    gap: Gap | NeedMore | None = _OTHER_TURN
+    while gap == _OTHER_TURN:
+        before = _response_before(thread, response)
+        if before is _End.LOST:
+            return thread.gap(_OTHER_TURN.reason, unless_truncated=_OTHER_TURN.reason)
+        if before is _End.ROOT or not thread.holds(before):
+            return _OTHER_TURN
+        response = before
+        gap = _turn_gap(thread, response, query)
+    return _measured(thread, response) if gap is None else gap
+
+
+def _response_before(thread: _Thread, response: Row) -> Row | _End:
+    """Return the response that the turn of *response* builds on, by its last row on the chain."""
+    request = thread.climb(response, _decides_turn)
+    if isinstance(request, _End):
+        return request
+    return thread.climb(request, _is_response)
+
 
 def _turn_gap(thread: _Thread, response: Row, query: Query) -> Gap | NeedMore | None:
     """Return the gap if *response* is not known to be of the turn that *query* asks for."""
@@ -351,7 +383,7 @@ def _time_gap(response: Row, started_at: datetime) -> Gap | None:
     received = _time(response)
     if received is not None and received >= started_at:
         return None
-    return Gap(reason=MissingReason.TURN_NOT_FOUND)
+    return _OTHER_TURN
 
 
 def _turn_id_gap(
@@ -371,7 +403,7 @@ def _turn_id_gap(
             return _time_gap(response, started_at)
         return Gap(reason=MissingReason.TURN_IDS_NOT_RECORDED)
     if recorded != turn_id:
-        return Gap(reason=MissingReason.TURN_NOT_FOUND)
+        return _OTHER_TURN
     if _is_before(response, started_at) or _is_asked_after(thread, response, turn_id):
         return Gap(reason=MissingReason.CARRIED_OVER)
     return None

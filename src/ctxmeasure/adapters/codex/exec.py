@@ -39,6 +39,8 @@ _IRRELEVANT = re.compile(
     rb'\s*\{\s*(?:"type"\s*:\s*"item\.'
     rb'|"id"\s*:\s*"[^"\\]*"\s*,\s*"msg"\s*:\s*\{\s*"type"\s*:\s*"(?:agent_|exec_|mcp_|patch_))'
 )
+# The bulk of a stream, as Codex itself writes it: told in half the time of a pattern.
+_BULK = b'{"type":"item.'
 _THREAD_STARTED = "thread.started"
 
 
@@ -156,7 +158,7 @@ _MESSAGES: Mapping[str, _Take] = {
 
 
 def _relevant(line: bytes) -> bool:
-    return _IRRELEVANT.match(line) is None
+    return not line.startswith(_BULK) and _IRRELEVANT.match(line) is None
 
 
 def _step(state: ExecState, line: Mapping[str, Any], query: Query) -> ExecState:

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ctxmeasure as cm
+from ctxmeasure import Missing, MissingReason, ReadStats, Stream
+
+AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)
+
+
+def reason(observation: cm.Observation) -> MissingReason | None:
+    return observation.reason if isinstance(observation, Missing) else None
+
+
+@given(st.lists(st.binary(max_size=60)))
+def test_plain_text_measures_nothing_and_is_neither_decoded_nor_counted(
+    pieces: list[bytes],
+) -> None:
+    stream = Stream("text", limit_tokens=200_000, model="claude-opus-4-8")
+    for piece in pieces:
+        assert stream.feed(piece, at=AT) is None
+        assert stream.feed_bytes(piece, at=AT) is None
+    assert reason(stream.latest) is MissingReason.SOURCE_UNSUPPORTED
+    assert reason(stream.peak) is MissingReason.SOURCE_UNSUPPORTED
+    assert reason(stream.finish(at=AT)) is MissingReason.SOURCE_UNSUPPORTED
+    assert stream.stats == ReadStats()
+
+
+def test_a_line_of_another_agents_measures_nothing_either() -> None:
+    stream = Stream(cm.text.TEXT)
+    assert stream.feed('{"used": 5, "size": 10}', at=AT) is None
+    assert reason(stream.latest) is MissingReason.SOURCE_UNSUPPORTED
+
+
+def test_text_that_was_kept_measures_nothing_either() -> None:
+    for kept in (b"", b"Context: 45% (90K/200K)\n", b'{"used": 5}\n', {"used": 5}):
+        assert reason(cm.observe("text", kept, at=AT)) is MissingReason.SOURCE_UNSUPPORTED

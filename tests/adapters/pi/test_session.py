@@ -364,6 +364,29 @@ def test_lines_before_the_header_that_are_no_rows_are_passed_over() -> None:
     assert shown(read(b"not json\n" + replied().content)) == 50_000
 
 
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_the_file_of_another_session_behind_the_first_leaves_open_which_is_meant(
+    version: int,
+) -> None:
+    first, other = Writer(version), Writer(version)
+    first.reply(50_000)
+    other.rows[0]["id"] = "other"
+    other.reply(60_000)
+    assert shown(read(first.content + other.content)) == "session_ambiguous"
+    assert shown(read(first.content + other.content, session_id=SESSION_ID)) == "session_ambiguous"
+    assert shown(read(first.content + first.content)) == 50_000
+    first.row("custom", customType="words", data={"session": {"type": "session", "id": "other"}})
+    assert shown(read(first.content)) == 50_000
+
+
+def test_a_header_is_no_parent() -> None:
+    writer = Writer()
+    writer.reply(50_000)
+    writer.leaf = SESSION_ID
+    writer.say()
+    assert shown(read(writer.content)) == "chain_broken"
+
+
 def test_the_stream_is_not_the_file() -> None:
     header = Writer().content
     event = json.dumps({"type": "turn_end", "message": reply(7_000)}).encode() + b"\n"

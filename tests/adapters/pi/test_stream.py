@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -493,6 +494,18 @@ def test_a_turn_is_told_by_when_it_began() -> None:
 
 
 # -- lines --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beginning", [b'{"id":"', b'{"id":"\\"', b'{"type":"', b" ", b'{"id":'])
+def test_to_tell_a_long_line_takes_no_memory(beginning: bytes) -> None:
+    line = beginning + (b"x" if beginning.endswith(b':"') else beginning[-2:]) * 500_000
+    tracemalloc.start()
+    try:
+        assert STREAM.relevant(line)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": "), (" ,\t", " :  ")])

@@ -52,8 +52,8 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
     header = _header(tail)
     if header is not None:
         gap = _header_gap(header, query)
-        if gap is not None:
-            return gap
+        if gap is not None or _holds_another(tail, header):
+            return gap or Gap(reason=MissingReason.SESSION_AMBIGUOUS)
     elif not tail.truncated:
         return Gap(reason=MissingReason.SESSION_NOT_FOUND)
     elif query.session_id is not None:  # the first row is longer than what is read of it
@@ -85,6 +85,12 @@ def _header_gap(header: Mapping[str, Any], query: Query) -> Gap | None:
     if _format(header) not in range(1, _LATEST_FORMAT + 1):
         return Gap(reason=MissingReason.SCHEMA_UNKNOWN)
     return session_gap(session_id, query)
+
+
+def _holds_another(tail: Tail, header: Mapping[str, Any]) -> bool:
+    """Tell whether the file of another session was put behind the one with this *header*."""
+    headers = (row.value for row in tail.rows(b'"session"') if row.value.get("type") == "session")
+    return any(other.get("id") != header.get("id") for other in headers)
 
 
 def _format(header: Mapping[str, Any]) -> object:
@@ -142,7 +148,8 @@ class _Conversation:
         if not isinstance(parent_id, str) or not parent_id or "\n" in parent_id:
             return _End.LOST
         older = self.tail.rows(parent_id.encode(), before=row.offset)
-        return next((found for found in older if found.value.get("id") == parent_id), _End.LOST)
+        found = (row for row in older if row.value.get("id") == parent_id and self._holds(row))
+        return next(found, _End.LOST)
 
     def _newest(self, before: int | None) -> Row | None:
         return next((row for row in self.tail.rows(before=before) if self._holds(row)), None)

@@ -43,8 +43,9 @@ _BULK = (b'{"type":"message_update"', b'{"type":"tool_execution_')
 
 # Lines that cannot matter and are many or long, by how Pi begins them: what is not complete yet,
 # tools and their output, repetitions; and the answers to requests that change and state nothing.
+# The repeated group is bounded: each of its rounds is kept in memory, which a long line would fill.
 _IRRELEVANT = re.compile(
-    rb'\s*\{\s*(?:"id"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"type"\s*:\s*"'
+    rb'\s*\{\s*(?:"id"\s*:\s*"[^"\\]*(?:\\.[^"\\]*){0,32}"\s*,\s*)?"type"\s*:\s*"'
     rb'(?:message_update"|message_start"|tool_execution_|agent_end"|bash_execution_update"'
     rb'|queue_update"|response"\s*,\s*"command"\s*:\s*"'
     rb'(?!bash"|clone"|compact"|cycle_model"|fork"|get_session_stats"|get_state"|new_session"'

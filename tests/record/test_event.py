@@ -435,11 +435,6 @@ def test_the_schema_knows_the_states_that_are_others_to_say(state: dict[str, str
     assert not VALIDATOR.is_valid({**made, "payload": {"measurement": {**state, "value": 1}}})
 
 
-def test_there_is_no_schema_of_another_form() -> None:
-    with pytest.raises(ValueError, match=r"^form: expected one of observation, context_observed"):
-        record.schema("event")
-
-
 # -- wrong arguments ------------------------------------------------------------------------------
 
 

@@ -383,6 +383,25 @@ def test_a_tool_within_the_interval_still_asks_for_what_is_pending(tmp_path: Pat
     assert session.hook("PostToolUse", later=2) == [10_000]
 
 
+def test_an_ended_turns_sample_that_lands_behind_the_next_turns_is_found_by_its_own_turn(
+    tmp_path: Path,
+) -> None:
+    session = claude(tmp_path)
+    session.turn("prompt-1")
+    assert session.hook("Stop") == ["not_measured_yet"]
+    session.rows.response(10_000)  # still on its way to the disk
+    session.rows.prompt_id = "prompt-2"
+    assert session.hook("UserPromptSubmit") == []
+    session.rows.prompt()
+    session.respond(20_000)
+    assert session.hook("PostToolUse", later=2) == [10_000, 20_000]
+    late, running = bodies(session.session)[1:]
+    assert late["scope"] == bodies(session.session)[0]["scope"]
+    assert late["scope"]["turn_id"] != running["scope"]["turn_id"]
+    assert [each.end for each in session.session.state.ended] == [End.FOUND]
+    assert session.hook("Stop", later=3) == []
+
+
 # -- steps ----------------------------------------------------------------------------------------
 
 

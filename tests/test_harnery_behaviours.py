@@ -450,6 +450,8 @@ def _(folder: Path) -> None:
     session.respond(10_000)
     assert session.hook("Stop", later=0.05) == [10_000]
     assert session.session.said == [10_000]
+    # Harnery: nothing is pending. Here the next hook still asks whether that was the last row.
+    assert session.hook("Notification", later=2) == []
     assert session.session.state.pending.targets == ()
 
 

@@ -194,17 +194,24 @@ def test_a_hook_of_another_session_knows_nothing_of_this_ones_turn(tmp_path: Pat
     assert (turn.session_id, turn.turn_id, turn.path) == ("another", None, None)
 
 
-def test_the_end_of_a_session_is_of_no_turn(tmp_path: Path) -> None:
+def test_the_end_of_a_session_is_of_no_turn_but_an_unfinished_one_is_its_last(
+    tmp_path: Path,
+) -> None:
     session = claude(tmp_path)
     session.turn("prompt-1")
     session.respond(10_000)
-    assert session.hook("SessionEnd", prompt_id="of the exit command") == [10_000]
-    assert "turn_id" not in bodies(session.session)[0]["scope"]
+    session.hook("PreCompact")
+    session.respond(20_000)
+    assert session.hook("SessionEnd", prompt_id="of the exit command") == [20_000]
+    before, _, at_end = bodies(session.session)
+    assert at_end["scope"] == before["scope"]
     turn = session.session.state.turn
     assert turn is not None
     assert turn.turn_id == "prompt-1"
     # The first hook that is seen of a session can be its last.
-    assert claude(tmp_path).hook("SessionEnd") == [10_000]
+    first = claude(tmp_path)
+    assert first.hook("SessionEnd") == [20_000]
+    assert "turn_id" not in bodies(first.session)[0]["scope"]
 
 
 def test_a_turn_that_is_first_heard_of_in_its_middle_began_nobody_knows_when(
@@ -400,6 +407,66 @@ def test_an_ended_turns_sample_that_lands_behind_the_next_turns_is_found_by_its_
     assert late["scope"]["turn_id"] != running["scope"]["turn_id"]
     assert [each.end for each in session.session.state.ended] == [End.FOUND]
     assert session.hook("Stop", later=3) == []
+
+
+def test_a_stop_that_sees_an_earlier_response_of_its_turn_is_asked_again_for_the_last(
+    tmp_path: Path,
+) -> None:
+    for session in (claude(tmp_path), codex(tmp_path)):
+        session.turn("prompt-1") if isinstance(session, ClaudeSession) else session.turn()
+        session.respond(10_000)
+        assert session.hook("PostToolUse") == [10_000]
+        assert session.hook("Stop") == []
+        session.respond(20_000)  # the last row comes after the stop
+        session.end() if isinstance(session, CodexSession) else None
+        assert session.hook("Notification", later=1) == [20_000]
+        assert [each.end for each in session.session.state.ended] == [End.FOUND]
+        first, last = bodies(session.session)
+        assert first["scope"] == last["scope"]
+
+
+@pytest.mark.parametrize("boundary", [Boundary.STOP, Boundary.TOOL_COMPLETED])
+def test_a_turn_whose_end_was_not_sampled_is_sampled_when_others_hooks_show_that_it_ended(
+    tmp_path: Path, boundary: Boundary
+) -> None:
+    session = claude(tmp_path)
+    session.turn("prompt-1")
+    session.respond(10_000)
+    # Killed while it read (a stop), or interrupted by the user behind a tool.
+    payload = {
+        "session_id": session.rows.session_id,
+        "transcript_path": str(session._path()),
+        "prompt_id": "prompt-1",
+        "hook_event_name": "Stop",
+    }
+    session.session.state, _ = session.session.sampler.begin(
+        session.session.state, boundary, payload, now=session.rows.now
+    )
+    session.turn("prompt-2")
+    assert session.hook("PreToolUse", later=2) in ([10_000], [])
+    session.respond(20_000)
+    assert session.hook("Stop", later=2) == [20_000]
+    assert session.session.said == [10_000, 20_000]
+    of = [body["scope"]["turn_id"] for body in bodies(session.session)]
+    assert of[0] != of[1]
+    assert session.session.state.pending.targets[0].turn_id == "prompt-2"
+
+
+@pytest.mark.parametrize("void", ["compacted", "carried_over"])
+def test_a_turn_that_ends_on_what_is_void_may_still_get_its_last_response(
+    tmp_path: Path, void: str
+) -> None:
+    session = claude(tmp_path)
+    session.turn("prompt-1")
+    session.respond(10_000)
+    if void == "compacted":
+        session.rows.compaction()
+    else:
+        session.rows.prompt()  # a fork gives the rows that it copies its own first turn's id
+    session.flush()
+    assert session.hook("Stop") == [void]
+    session.respond(9_000)
+    assert session.hook("Notification", later=1) == [9_000]
 
 
 # -- steps ----------------------------------------------------------------------------------------

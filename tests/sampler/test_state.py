@@ -22,7 +22,9 @@ FULL = SamplerState(
     cadence=SamplerState().cadence.attempt("tid", now=AT)[0],
     published=SamplerState().published.with_published(["hid"]),
     pending=SamplerState().pending.add(TARGET)[0],
-    turn=OpenTurn(session_id="secret", turn_id="secret", started_at=AT, path="secret"),
+    turn=OpenTurn(
+        session_id="secret", turn_id="secret", started_at=AT, path="secret", is_over=True
+    ),
     database="secret",
     before='{"state":"not_applicable"}',
 )
@@ -85,6 +87,7 @@ def test_every_wrong_value_in_a_state_is_refused_or_harmless(spoilt_state: Any) 
     [
         (r"^session_id: ", lambda: OpenTurn(session_id=1)),  # type: ignore[arg-type]
         (r"^started_at: ", lambda: OpenTurn(session_id="s", started_at=1)),  # type: ignore[arg-type]
+        (r"^is_over: ", lambda: OpenTurn(session_id="s", is_over=1)),  # type: ignore[arg-type]
         (r"^database: ", lambda: SamplerState(database=1)),  # type: ignore[arg-type]
         (r"^before: ", lambda: SamplerState(before=1)),  # type: ignore[arg-type]
     ],

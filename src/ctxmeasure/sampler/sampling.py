@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -28,7 +28,9 @@ __all__ = ["Attempt", "Event", "Sampler"]
 # What the next moments can mend: the last rows of a turn are on their way to the disk.
 _NOT_YET = frozenset(
     {
+        MissingReason.CARRIED_OVER,
         MissingReason.CHAIN_BROKEN,
+        MissingReason.COMPACTED,
         MissingReason.NOT_MEASURED_YET,
         MissingReason.SESSION_NOT_FOUND,
         MissingReason.SOURCE_ABSENT,
@@ -162,7 +164,8 @@ class Sampler:
         """Decide what is to be done at a hook, and stamp it; no file is read.
 
         Save the state before `complete` where the process may be killed while it reads: then a
-        reading that hangs uses its interval up like any other.
+        reading that hangs uses its interval up like any other, and the turn that ended here is
+        waited for.
 
         Args:
             state: As for `step`, like all below.
@@ -187,7 +190,9 @@ class Sampler:
             return state, None
         turn = _open_turn(state.turn, boundary, asked)
         asked = _completed(asked, boundary, turn)
-        state, is_due = self._stamped(evolve(state, turn=turn, ended=()), boundary, asked)
+        ending = (*_left(state.turn, turn, boundary, asked), *_stopped(boundary, asked))
+        state = _waiting(evolve(state, turn=turn, ended=()), ending)
+        state, is_due = self._stamped(state, boundary, asked)
         if is_due or state.pending.due(now=now):
             return state, Attempt(boundary=boundary, question=asked, is_due=is_due)
         return state, None
@@ -348,14 +353,10 @@ class Sampler:
     def _at_stop(self, state: SamplerState, said: Observation, asked: Question) -> _Step:
         if asked.agent_id is None:  # no compaction is under way any more
             state = evolve(state, before=None)
-        if isinstance(said, Observed):
-            return self._published(state, said, asked)
-        target = _target(said, asked)
-        if target is not None:
-            pending, ended = state.pending.add(target)
-            state = evolve(state, pending=pending, ended=(*state.ended, *ended))
-        if asked.agent_id is not None:  # its end is no turn's end, and some leave no file at all
-            return state, ()
+        if isinstance(said, Missing) and not _may_come(said, asked):
+            state = _given_up(state, asked)
+        if isinstance(said, Missing) and asked.agent_id is not None:
+            return state, ()  # its end is no turn's end, and some leave no file at all
         return self._published(state, said, asked)
 
     # -- compaction -------------------------------------------------------------------------------
@@ -410,12 +411,13 @@ def _open_turn(known: OpenTurn | None, boundary: Boundary, asked: Question) -> O
         return known
     if known is None or known.session_id != asked.session_id:
         known = OpenTurn(session_id=asked.session_id)
+    is_over = boundary is Boundary.STOP
     known = evolve(known, path=asked.path or known.path)
     if boundary is Boundary.PROMPT:
-        return evolve(known, turn_id=asked.stated_turn, started_at=asked.at)
+        return evolve(known, turn_id=asked.stated_turn, started_at=asked.at, is_over=False)
     if asked.stated_turn in (None, known.turn_id):
-        return known
-    return evolve(known, turn_id=asked.stated_turn, started_at=None)
+        return evolve(known, is_over=is_over or known.is_over)
+    return evolve(known, turn_id=asked.stated_turn, started_at=None, is_over=is_over)
 
 
 def _completed(asked: Question, boundary: Boundary, turn: OpenTurn | None) -> Question:
@@ -457,21 +459,65 @@ def _tried(said: Observation) -> Tried:
     return Tried.NOT_YET if said.reason in _NOT_YET else Tried.REFUSED
 
 
-def _target(said: Missing, asked: Question) -> Target | None:
-    """Return what to wait for where *said* is all that a turn's end shows, or None."""
+def _stopped(boundary: Boundary, asked: Question) -> Iterator[Target]:
+    """Yield the turn that stops here, also where its sample is there.
+
+    It may be of an earlier response of the turn, whose last is still on its way to the disk, and
+    nothing in the file tells.
+    """
     query, path = asked.query, asked.path
-    if query is None or query.turn_id is None or path is None or not asked.has_transcript:
-        return None
-    # Asked for as a running turn (Codex), its sample must be fresh; as an ended one, only as of the
-    # turn's end. A sub-agent without a file never gets one (Claude Code's own, that compacts).
-    is_late = query.phase is Phase.ACTIVE and said.reason is MissingReason.SAMPLE_STALE
-    is_void = query.agent_id is not None and said.reason is MissingReason.SOURCE_ABSENT
-    if is_void or not (is_late or said.reason in _NOT_YET):
-        return None
+    if boundary is not Boundary.STOP or query is None or path is None or not asked.has_transcript:
+        return
+    if query.turn_id is not None and isinstance(asked.native, Missing):
+        yield _target(path, query.turn_id, query.agent_id, asked)
+
+
+def _left(
+    known: OpenTurn | None, turn: OpenTurn | None, boundary: Boundary, asked: Question
+) -> Iterator[Target]:
+    """Yield the turn that was *known* and is over without a stop, as this hook shows.
+
+    It was interrupted, or the process of its stop was killed.
+    """
+    if known is None or turn is None or known.is_over or not asked.has_transcript:
+        return
+    if known.turn_id is None or known.path is None or known.session_id != asked.session_id:
+        return
+    if boundary is Boundary.SESSION_END or turn.turn_id != known.turn_id:
+        yield _target(known.path, known.turn_id, None, asked)
+
+
+def _target(path: str, turn_id: str, agent_id: str | None, asked: Question) -> Target:
     return Target(
         path=path,
         session_id=asked.session_id,
-        turn_id=query.turn_id,
-        agent_id=query.agent_id,
+        turn_id=turn_id,
+        agent_id=agent_id,
         tried_at=asked.at,
     )
+
+
+def _waiting(state: SamplerState, targets: Iterable[Target]) -> SamplerState:
+    for target in targets:
+        pending, ended = state.pending.add(target)
+        state = evolve(state, pending=pending, ended=(*state.ended, *ended))
+    return state
+
+
+def _may_come(said: Missing, asked: Question) -> bool:
+    """Tell whether waiting can mend what a turn's end lacks."""
+    if asked.query is None:
+        return False
+    # Asked for as a running turn (Codex), its sample must be fresh; as an ended one, only as of the
+    # turn's end. A sub-agent without a file never gets one (Claude Code's own, that compacts).
+    is_late = asked.query.phase is Phase.ACTIVE and said.reason is MissingReason.SAMPLE_STALE
+    is_void = asked.agent_id is not None and said.reason is MissingReason.SOURCE_ABSENT
+    return not is_void and (is_late or said.reason in _NOT_YET)
+
+
+def _given_up(state: SamplerState, asked: Question) -> SamplerState:
+    """Return the state without what `begin` has it wait for at this stop."""
+    for target in {*_stopped(Boundary.STOP, asked)} & {*state.pending.targets}:
+        pending, end = state.pending.tried(target, Tried.REFUSED, now=asked.at)
+        state = evolve(state, pending=pending, ended=(*state.ended, *filter(None, (end,))))
+    return state

@@ -17,7 +17,7 @@ from ..bounded.owner_file import read_owner_file, write_owner_file
 from ..measurement import utc_milliseconds
 from ..track.cadence import Cadence
 from ..track.pending import Ended, Pending
-from ..track.state import a_str, restored
+from ..track.state import a_bool, a_str, restored
 from ..track.witness_log import WitnessLog
 
 __all__ = ["OpenTurn", "SamplerState"]
@@ -36,6 +36,7 @@ class OpenTurn:
         turn_id: The agent's own turn id, or None where it states none.
         started_at: When the turn's prompt was submitted (aware), or None if that was not seen.
         path: The path of the session's transcript, or None.
+        is_over: Its stop was seen.
 
     Raises:
         TypeError: An argument has the wrong type (the message names it).
@@ -46,6 +47,7 @@ class OpenTurn:
     turn_id: str | None = field(default=None, repr=False, validator=optional(a_str))
     started_at: datetime | None = field(default=None, converter=_started_at)
     path: str | None = field(default=None, repr=False, validator=optional(a_str))
+    is_over: bool = field(default=False, validator=a_bool)
 
 
 @frozen(kw_only=True)

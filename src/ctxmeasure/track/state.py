@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from attrs import Attribute
 
-__all__ = ["State", "a_str", "restored"]
+__all__ = ["State", "a_bool", "a_str", "restored"]
 
 
 class State(Protocol):
@@ -25,6 +25,12 @@ def a_str(_: object, attribute: Attribute[Any], value: object) -> None:
     """Check, as an attrs validator, that *value* is a str; the message does not repeat it."""
     if not isinstance(value, str):
         raise TypeError(f"{attribute.name}: expected a str")
+
+
+def a_bool(_: object, attribute: Attribute[Any], value: object) -> None:
+    """Check, as an attrs validator, that *value* is a bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{attribute.name}: expected a bool")
 
 
 def restored(state: Mapping[str, Any], structure: Callable[[Any], StateT]) -> StateT:

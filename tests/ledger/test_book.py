@@ -157,6 +157,19 @@ def test_a_file_that_cannot_be_written_is_a_fault(folder: Path, tmp_path: Path, 
     book.close()
 
 
+@pytest.mark.parametrize("place", ["pipe", "/dev/full", "/dev/null", "folder"])
+def test_what_is_no_file_is_refused_and_not_waited_for(
+    folder: Path, tmp_path: Path, place: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    book = Book(folder, tmp_path / place)
+    with pytest.raises(BookFault, match=r"^the events cannot be written$"):
+        publish(book, b"one\n")
+    book.close()
+    assert sorted(path.name for path in folder.iterdir()) == ["locks", "sessions"]
+
+
 def test_a_journal_that_cannot_be_written_stops_everything(
     book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -231,15 +232,21 @@ def _can_be_continued(path: str, lines: bytes, at: int) -> bool:
 
 @contextmanager
 def _opened(path: str) -> Iterator[int | None]:
-    """Open the file at *path* for reading; None where there is none."""
+    """Open the file at *path* for reading; None where there is none.
+
+    A pipe would be waited for under a lock that all sessions need, and what a device was given
+    cannot be read back.
+    """
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         yield None
         return
     except (OSError, ValueError):
         raise BookFault("the events cannot be written") from None
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise BookFault("the events cannot be written")
         yield descriptor
     except OSError:
         raise BookFault("the events cannot be written") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -279,8 +280,23 @@ def test_a_file_that_was_begun_anew_since_gets_the_whole_lines(
     assert out.read_bytes() == there + (b"" if there[-1:] in (b"\n", b"") else b"\n") + b"one\n"
 
 
-@pytest.mark.parametrize("damaged", [b"", b"{", b"[]"])
-def test_a_journal_that_a_disk_lost_is_put_aside(
+INTENT = {"out": "/events", "at": 0, "lines": "x\n", "state": "sid_1.json", "content": "{}"}
+
+
+def a_journal(**changes: Any) -> bytes:
+    return encode_object({**INTENT, **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        *(b"", b"{", b"[]", b"{}"),
+        *(a_journal(**{key: None}) for key in INTENT),
+        *(a_journal(at=at) for at in (-1, 2**63, "0", 0.5)),
+        *(a_journal(state=name) for name in ("", "..", "../key", "/key", "nul\0")),
+    ],
+)
+def test_a_journal_that_nobody_can_carry_out_is_put_aside(
     book: Book, folder: Path, tmp_path: Path, damaged: bytes
 ) -> None:
     (folder / "journal").write_bytes(damaged)

@@ -35,6 +35,8 @@ _SHARED = 0
 _FIRST_SESSION = 1
 _MOST_SESSIONS = 2**62  # two sessions that share a byte only wait for each other
 
+_LARGEST_FILE = 2**63  # bytes; what the system counts with
+
 _KEPT_SECONDS = 90 * 24 * 3600  # a session that rested longer than this begins anew
 _DRAFT_SECONDS = 3600  # a file that is being written is in its place at once, or its writer is dead
 
@@ -147,8 +149,8 @@ class Book:
         noted = read_owner_file(self._journal)
         if noted is ReadFault.ABSENT:
             return
-        intent = None if isinstance(noted, ReadFault) else decode_object(noted)
-        if intent is None:  # a disk lost it: nobody here leaves a part of one
+        intent = None if isinstance(noted, ReadFault) else _intent(noted)
+        if intent is None:  # a disk lost it, or another version wrote it
             self._journal.replace(self._folder / "journal.damaged")
             return
         try:
@@ -205,6 +207,16 @@ class Book:
             yield
         finally:
             fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, place)
+
+
+def _intent(noted: bytes) -> dict[str, Any] | None:
+    """Return what a journal holds, or None if it is nothing that can be carried out."""
+    intent = decode_object(noted)
+    match intent:
+        case {"out": str(), "at": int(at), "lines": str(), "state": str(name), "content": str()}:
+            is_plain = name.replace("_", "").replace(".", "").isalnum()
+            return intent if is_plain and 0 <= at < _LARGEST_FILE else None
+    return None
 
 
 def _is_draft(path: Path) -> bool:

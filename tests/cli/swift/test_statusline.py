@@ -245,7 +245,7 @@ def became(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return done
 
 
-SHELL = ("/bin/sh", ["sh", "-c", "mine"])
+SHELL = ("/bin/sh", ["/bin/sh", "-c", "mine"])
 BECAME = [(signal.SIGPIPE, signal.SIG_DFL), SHELL]
 
 

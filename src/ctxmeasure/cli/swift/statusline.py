@@ -115,4 +115,4 @@ def _become(command: str) -> NoReturn:
 
     # Python ignores it, and a program that inherits that does not end when its reader is gone.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    os.execv("/bin/sh", ["sh", "-c", command])  # noqa: S606 - as the agent itself would
+    os.execv("/bin/sh", ["/bin/sh", "-c", command])  # noqa: S606 - as the agent itself would

@@ -7,6 +7,7 @@ standard error; never a path, a native id or a text of a session, not even one t
 
 from __future__ import annotations
 
+import os
 import sys
 
 from . import swift
@@ -28,7 +29,8 @@ def _run_swiftly(command: str, arguments: list[str]) -> None:
     """Run what an agent calls and exit; return only if it was called wrongly."""
     status = swift.run(command, arguments)
     if status is not None:
-        sys.exit(status)
+        # To take an interpreter apart costs a fifth of one; all has been written, unbuffered.
+        os._exit(status)
     swift.answer_anyway(command, arguments)
     if command == "hook":
         try:

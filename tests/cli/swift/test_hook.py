@@ -142,7 +142,7 @@ def test_neither_command_needs_click_attrs_or_a_decoder_before_its_agent_has_an_
 ) -> None:
     heavy = {"attrs", "cattrs", "click", "orjson", "rich", "typing", "dataclasses", "subprocess"}
     program = (
-        "import sys; from ctxmeasure.cli import main\n"
+        "import os, sys; os._exit = sys.exit; from ctxmeasure.cli import main\n"
         "try: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     )
     command = (sys.executable, "-c", program)
@@ -233,6 +233,7 @@ def test_an_agent_that_has_gone_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
     monkeypatch.setattr(sys, "argv", ["ctxmeasure", *arguments])
+    monkeypatch.setattr(os, "_exit", sys.exit)
     with pytest.raises(SystemExit) as ended:
         cli.main()
     return ended.value.code

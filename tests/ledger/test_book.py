@@ -171,6 +171,18 @@ def test_what_is_no_file_is_refused_and_not_waited_for(
     assert sorted(path.name for path in folder.iterdir()) == ["locks", "sessions"]
 
 
+def test_a_file_that_cannot_be_read_back_is_a_fault(
+    book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: int) -> bytes:
+        raise OSError
+
+    (tmp_path / "events").write_bytes(b"not ours")
+    monkeypatch.setattr(os, "pread", refuse)
+    with pytest.raises(BookFault, match=r"^the events cannot be written$"):
+        publish(book, b"one\n")
+
+
 def test_a_journal_that_cannot_be_written_stops_everything(
     book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,14 +14,19 @@ MARK = "SENTINEL"
 _ID_MARK = "5e4714e15e47"
 _TIMED_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+# What Claude Code itself says in the place of a prompt; it is told by how it begins.
+_NOTICE = "[Request interrupted"
+
 
 def sentinel_for(text: str, n: int) -> str:
     """Return the sentinel number *n*, which stands in the place of *text* and is of its kind.
 
-    A path to a rollout is told by its folder and name, and stays one.
+    A path to a rollout is told by its folder and name, and stays one; so does a notice.
     """
     if _TIMED_ID.fullmatch(text):
         return f"{text[:15]}{n % 0x1000:03x}-8000-{_ID_MARK}"
+    if text.startswith(_NOTICE):
+        return f"{_NOTICE} {MARK} {n:06}]"
     if "/rollout-" in text:
         return f"/home/{MARK}/.codex/sessions/{MARK}/rollout-{n:06}.jsonl"
     return f"/home/{MARK}/{n:06}"

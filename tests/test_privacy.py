@@ -1,4 +1,4 @@
-"""No word of the data leaves: not by an observation, not by its wire form, not by an explanation.
+"""No word of the data leaves: not by an observation, its wire form, an explanation or an event.
 
 Every text, path and id of every recording gets a sentinel in its place, the same one for the same
 text, and then everything that can be made to speak is made to.
@@ -89,6 +89,13 @@ def told(observation: cm.Observation) -> str:
     said = [repr(observation), str(observation), record.dumps(observation)]
     said += [render.summary(observation), render.gauge(observation)]
     said += [render.explain(observation), render.explain(observation, at=LATER)]
+    whose: dict[str, Any] = dict.fromkeys(("session_key", "turn_key", "agent_key"), MARK)
+    for event in (
+        record.context_observed(observation, key=b"key", **whose),
+        record.compaction_started(observation, key=b"key", **whose),
+        record.compaction_completed(observation, observation, "unknown", key=b"key", **whose),
+    ):
+        said.append(json.dumps(event))
     said += [render.iteration_line(1, None, None, observation)]
     said += [json.dumps(record.runner_event_fields(observation))]
     said += [json.dumps(cm.Peaks().updated(observation).to_dict())]

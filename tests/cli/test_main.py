@@ -79,7 +79,10 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize("command", ["observe", "stream", "run", "sources", "models"])
+COMMANDS = ("observe", "stream", "run", "hook", "statusline", "sources", "models")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")
@@ -89,7 +92,7 @@ def test_every_command_teaches_with_an_example(command: str) -> None:
 
 
 def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
-    for command in ([], ["observe"], ["stream"], ["run"], ["sources"], ["models"]):
+    for command in ([], *([name] for name in COMMANDS)):
         *_, examples = run(*command, "--help").stdout.partition("Examples:\n")
         assert all("ctxmeasure" in line for line in examples.splitlines())
 

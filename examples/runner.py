@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -57,20 +58,40 @@ def iterate(hat: dict[str, Any], peaks: Peaks) -> tuple[dict[str, Any], Peaks]:
     return event, peaks.updated(current, peak=peak, hat=hat["name"])
 
 
+def kept_peaks(path: Path) -> Peaks:
+    """Return the peaks that an earlier loop left at *path*, if any did."""
+    try:
+        return Peaks.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return Peaks()
+
+
+def keep(path: Path, peaks: Peaks) -> None:
+    """Leave *peaks* at *path*, whole or not at all: loops get killed, and disks fill up."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(peaks.to_dict()), encoding="utf-8")
+    fresh.replace(path)
+
+
 def main() -> None:
     """Run the loop that the command line names."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader may leave, as in `| head -1`
     parser = argparse.ArgumentParser()
     parser.add_argument("loop", type=Path)
     parser.add_argument("--continue", action="store_true", dest="goes_on")
     asked = parser.parse_args()
     loop = json.loads(asked.loop.read_text(encoding="utf-8"))
     events, kept = asked.loop.with_name("events.jsonl"), asked.loop.with_name("peaks.json")
-    peaks = Peaks.from_dict(json.loads(kept.read_text())) if asked.goes_on else Peaks()
+    try:
+        peaks = kept_peaks(kept) if asked.goes_on else Peaks()
+    except (TypeError, ValueError):
+        parser.error("peaks.json is damaged: remove it, or begin anew without --continue")
     for hat in loop["hats"] * loop["rounds"]:
         event, peaks = iterate(hat, peaks)
         with events.open("a", encoding="utf-8") as log:
             log.write(json.dumps(event) + "\n")
-        kept.write_text(json.dumps(peaks.to_dict()))  # after each iteration: loops get killed
+        keep(kept, peaks)
     for name, highest in peaks.by_hat.items():  # a hat that was never measured is not there
         print(f"{name}, at its fullest: {highest.used_tokens} tokens", file=sys.stderr)
 

@@ -1,7 +1,12 @@
-"""What all tests share: no test is a stopwatch."""
+"""What all tests share: no test is a stopwatch, and signals arrive."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A first import or a busy machine is no failure of the property.
@@ -9,3 +14,24 @@ settings.register_profile("house", deadline=None, suppress_health_check=[HealthC
 # For a further interpreter, after the first has tried the usual number of inputs.
 settings.register_profile("brief", settings.get_profile("house"), max_examples=10)
 settings.load_profile("house")
+
+_DEFAULTS: Mapping[str, Any] = {
+    "SIGINT": signal.default_int_handler,
+    "SIGQUIT": signal.SIG_DFL,
+    "SIGHUP": signal.SIG_DFL,
+}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signals_as_in_a_foreground() -> Iterator[None]:
+    """Hear what a shell that runs the tests in its background, or nohup, has them ignore."""
+    ignored = [
+        (getattr(signal, name), default)
+        for name, default in _DEFAULTS.items()
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN
+    ]
+    for number, default in ignored:
+        signal.signal(number, default)
+    yield
+    for number, _ in ignored:
+        signal.signal(number, signal.SIG_IGN)

@@ -33,15 +33,16 @@ __all__ = [
 PACKAGE = "ctxmeasure"
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"measurement", "usage", "capability", "bounded"}),
+    frozenset({"measurement", "usage", "capability", "bounded", "figures"}),
     frozenset({"observation"}),
     frozenset({"record"}),
-    frozenset({"evidence", "track", "render"}),
+    frozenset({"evidence", "track", "render", "ledger"}),
     frozenset({"source", "assess"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
     frozenset({"reading", "stream", "history", "discover", "identify"}),
     frozenset({"newest"}),
+    frozenset({"sampler"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )
@@ -58,6 +59,8 @@ PACKAGED_CALLS = frozenset({"read_bytes", "read_text"})
 
 LAWFUL_OPENS: Mapping[str, frozenset[str]] = {
     "bounded": OPENING_CALLS,
+    # Events, locks and notes of its own; what it reads of them goes through bounded.
+    "ledger": frozenset({"open"}),
     # Their own packaged resources: models.json and the JSON Schemas.
     "capability": PACKAGED_CALLS,
     "record": PACKAGED_CALLS,

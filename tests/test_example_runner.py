@@ -36,15 +36,19 @@ class Loop:
         self.folder = folder
 
     def run(
-        self, *hats: dict[str, Any], rounds: int = 1, goes_on: bool = False
+        self,
+        *hats: dict[str, Any],
+        rounds: int = 1,
+        goes_on: bool = False,
+        check: bool = True,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run the loop in a process of its own, and see that it comes to its end."""
+        """Run the loop in a process of its own, and *check* that it comes to its end."""
         path = self.folder / "loop.json"
         path.write_text(json.dumps({"rounds": rounds, "hats": hats}))
         ran = subprocess.run(  # noqa: S603 - our own code
             [sys.executable, str(RUNNER), str(path), *(["--continue"] if goes_on else [])],
             capture_output=True,
-            check=True,
+            check=check,
             timeout=60,
         )
         self.said = ran.stderr.decode()
@@ -111,3 +115,45 @@ def test_a_limit_that_is_declared_for_a_hat_is_its(loop: Loop) -> None:
     assert [event["peak"]["context_limit_basis"] for event in loop.events] == [
         *("declared", "assumed_default")
     ]
+
+
+def test_a_loop_that_continues_none_begins_anew_and_leaves_whole_peaks_only(loop: Loop) -> None:
+    loop.run(hat("builder", "claude", TOOLS), goes_on=True)
+    assert by_hat(loop.peaks) == {"builder": 16_108}
+    assert {path.name for path in loop.folder.iterdir()} == {
+        *("loop.json", "events.jsonl", "peaks.json")
+    }
+
+
+@pytest.mark.parametrize("content", [b"", b'{"version":', b"[]", b'{"secret": 1}', b"\xff"])
+def test_damaged_peaks_are_told_and_nothing_is_run(loop: Loop, content: bytes) -> None:
+    damaged = loop.folder / "peaks.json"
+    damaged.write_bytes(content)
+    ran = loop.run(hat("builder", "claude", TOOLS), goes_on=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert "peaks.json is damaged" in loop.said
+    assert "Traceback" not in loop.said
+    assert damaged.read_bytes() == content
+
+
+def test_peaks_that_cannot_be_written_leave_the_old_ones(loop: Loop) -> None:
+    loop.run(hat("builder", "claude", TOOLS))
+    before = loop.peaks
+    (loop.folder / "peaks.new").mkdir()
+    loop.run(hat("builder", "claude", LONG), check=False)
+    assert loop.peaks == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
+def test_a_reader_that_has_enough_ends_the_loop_without_a_word(loop: Loop) -> None:
+    path = loop.folder / "loop.json"
+    long = hat("builder", "claude", TOOLS, "--long", "1")
+    path.write_text(json.dumps({"rounds": 1, "hats": [long]}))
+    with subprocess.Popen(  # noqa: S603 - our own code
+        [sys.executable, str(RUNNER), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.read(10)
+        started.stdout.close()
+        assert started.stderr.read() == b""

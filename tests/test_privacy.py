@@ -1,4 +1,4 @@
-"""No word of the data leaves: not by an observation, not by its wire form, not by an explanation.
+"""No word of the data leaves: not by an observation, its wire form, an explanation or an event.
 
 Every text, path and id of every recording gets a sentinel in its place, the same one for the same
 text, and then everything that can be made to speak is made to.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import assert_type
 
 import ctxmeasure as cm
-from ctxmeasure import claude, codex, pi, render
+from ctxmeasure import acp, claude, codex, pi, render, text
 
 
 def everything_that_can_be_read_is_accepted() -> None:
@@ -80,6 +80,16 @@ def an_answer_of_pi_is_observed_alone_or_in_its_stream(line: bytes) -> None:
     cm.Stream(pi.STREAM).feed(line)
     cm.Stream(pi.RPC)  # type: ignore[arg-type]
     cm.Stream(pi.SESSION)  # type: ignore[arg-type]
+
+
+def any_agent_over_acp_or_without_a_report_is_a_stream(line: bytes) -> None:
+    cm.observe(acp.SESSION, line, session_id="…")
+    cm.observe(acp.SESSION, {"method": "session/update"})
+    cm.Stream(acp.SESSION).feed(line)
+    cm.observe(text.TEXT, line)
+    cm.Stream(text.TEXT, limit_tokens=200_000).feed(line)
+    cm.Stream(acp)  # type: ignore[arg-type]
+    cm.Stream(text)  # type: ignore[arg-type]
 
 
 def codexs_own_percentage_may_be_none(observation: cm.Observation) -> None:

@@ -129,10 +129,13 @@ def _read(
         budget = _ACTIVE_BUDGET if asked.phase is Phase.ACTIVE else _BUDGET
     head = source.head if isinstance(source, TailSource) else 0
     reader = TailReader.open(data, budget, head=head)
+    refusal = source.refusal(asked) if isinstance(source, StreamSource) else None
     if isinstance(reader, ReadFault):
-        return _fault(reader), ReadStats()
+        return refusal or _fault(reader), ReadStats()
     with reader:
-        if isinstance(source, TailSource):
+        if refusal is not None:
+            evidence: Evidence = refusal
+        elif isinstance(source, TailSource):
             evidence = _read_tail(source, reader, asked)
         else:
             evidence = _read_stream(source, reader, asked)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
-from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
+from .source import Hooks, PayloadSource, Source, StoreSource, StreamSource, TailSource
 
-__all__ = ["ENTRY_POINT_GROUP", "find", "ids", "sources"]
+__all__ = ["ENTRY_POINT_GROUP", "HOOKED_AGENTS", "find", "hooks", "ids", "sources"]
 
 ENTRY_POINT_GROUP = "ctxmeasure.sources"
 
@@ -37,6 +37,9 @@ _BUILT_IN = {
     "text": ("text", "TEXT"),
 }
 
+HOOKED_AGENTS = ("claude", "codex", "cursor")
+"""The agents whose hooks are known."""
+
 
 def find(source_id: str) -> Source:
     """Return the source with the id *source_id*.
@@ -58,6 +61,18 @@ def find(source_id: str) -> Source:
         raise ValueError(
             f"source: the plug-in in {ENTRY_POINT_GROUP!r} has another id than its entry"
         )
+    return found
+
+
+def hooks(agent: str) -> Hooks:
+    """Return what the hooks of *agent* are good for.
+
+    Raises:
+        ValueError: No hooks of an agent with this name are known.
+    """
+    if agent not in HOOKED_AGENTS:
+        raise ValueError(f"agent: expected one of {', '.join(HOOKED_AGENTS)}")
+    found: Hooks = import_module(f"{__package__}.adapters.{agent}.hook").HOOKS
     return found
 
 

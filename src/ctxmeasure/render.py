@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
 from .capability.model import ModelRef
+from .figures import bar, context, short, thousands, whole_percent
 from .measurement import Measurement, PercentMeasurement, TokenMeasurement, utc_milliseconds
 from .observation import (
     Attestation,
@@ -73,7 +74,7 @@ def summary(
     """
     _one_of(get_args(Style), style, "style")
     _one_of(get_args(Rounding), percent, "percent")
-    count = _thousands if style == "ralph" else _short
+    count = thousands if style == "ralph" else short
     match observation:
         case Missing():
             standing = observation.standing_tokens
@@ -81,7 +82,7 @@ def summary(
         case Observed():
             mark = "~" if _is_rough(observation) else ""
             share = _percent(observation.value, percent, decimals=int(style != "ralph"))
-            return f"Context: {mark}{share}{_counts(observation, count)}"
+            return context(f"{mark}{share}", _counts(observation, count))
         case _:
             raise TypeError("observation: expected an Observed or a Missing")
 
@@ -113,7 +114,7 @@ def iteration_line(
         TypeError: An argument has the wrong type (the message names it).
         ValueError: An argument has an impossible value (the message names it).
     """
-    context = summary(observation, style=style, percent=percent)
+    shown = summary(observation, style=style, percent=percent)
     _whole(duration_ms, "duration_ms")
     parts = [f"Duration: {duration_ms}ms"]
     if cost_usd is not None:
@@ -122,8 +123,8 @@ def iteration_line(
     if turns is not None:
         _whole(turns, "turns")
         parts.append(f"Turns: {turns}")
-    if context:
-        parts.append(context)
+    if shown:
+        parts.append(shown)
     return " | ".join(parts)
 
 
@@ -147,9 +148,8 @@ def gauge(observation: Observation, width: int = 10) -> str:
     if isinstance(value, PercentMeasurement):
         filled = int(width * value.used_percent / 100)
     else:
-        filled = min(width, width * value.used_tokens // value.limit_tokens)
-    cell = "~" if _is_rough(observation) else "#"
-    return f"[{cell * filled}{'-' * (width - filled)}]"
+        filled = width * value.used_tokens // value.limit_tokens
+    return bar(filled, width, "~" if _is_rough(observation) else "#")
 
 
 # What Codex takes for the prompt that is always there: BASELINE_TOKENS, since 2025-09-04.
@@ -245,29 +245,14 @@ def _counts(observation: Observed, count: Callable[[int], str]) -> str:
     if isinstance(value, PercentMeasurement):
         return ""
     assumed = " assumed" if _is_assumed(observation) else ""
-    return f" ({count(value.used_tokens)}/{count(value.limit_tokens)}{assumed})"
-
-
-def _thousands(tokens: int) -> str:
-    return f"{(tokens + 500) // 1_000}K"
-
-
-def _short(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 999_500:
-        return _thousands(tokens)
-    hundredths = (tokens + 5_000) // 10_000
-    fraction = f".{hundredths % 100:02}".rstrip("0").rstrip(".")
-    return f"{hundredths // 100}{fraction}M"
+    return f"{count(value.used_tokens)}/{count(value.limit_tokens)}{assumed}"
 
 
 def _percent(value: Measurement, rounding: Rounding = "round", *, decimals: int = 1) -> str:
     """Return the share with a ``%``; one of counts is always whole, whatever the *decimals*."""
     if isinstance(value, PercentMeasurement):
         return _decimal(value.used_percent, rounding, decimals=decimals)
-    halves = value.limit_tokens if rounding == "round" else 0
-    return f"{(200 * value.used_tokens + halves) // (2 * value.limit_tokens)}%"
+    return whole_percent(value.used_tokens, value.limit_tokens, floor=rounding == "floor")
 
 
 def _decimal(percent: float, rounding: Rounding = "round", *, decimals: int = 1) -> str:

@@ -79,7 +79,8 @@ class Stream:
 
         Lines that are all malformed are `MissingReason.SOURCE_MALFORMED`: no such stream.
         """
-        if self._rows_skipped and not self._rows_decoded:
+        is_malformed = self._rows_skipped and not self._rows_decoded
+        if is_malformed and self._source.refusal(self._asked) is None:
             return self._judge(Gap(reason=MissingReason.SOURCE_MALFORMED), self._policy)
         return self._judge(self._source.evidence(self._state, self._asked), self._policy)
 

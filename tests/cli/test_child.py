@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -104,36 +106,108 @@ def test_a_full_disk_is_told_and_ends_the_output() -> None:
     assert child.trouble == "standard output cannot be written to"
 
 
-def test_a_standard_output_that_does_not_block_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("blocks", [True, False])
+def test_a_reader_that_stalls_is_waited_for(monkeypatch: pytest.MonkeyPatch, blocks: bool) -> None:
     reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    is_full, passed = Event(), bytearray()
+    os.set_blocking(writing, blocks)
+    has_stalled, passed = Event(), bytearray()
 
     def read() -> None:
-        is_full.wait()
+        has_stalled.wait()
         while piece := os.read(reading, 1 << 20):
             passed.extend(piece)
 
-    def wait(readable: list[int], writable: list[int], *rest: Any) -> Any:
-        if writable:
-            is_full.set()
-        return select.select(readable, writable, *rest)
-
-    monkeypatch.setattr(room, "select", type("select", (), {"select": staticmethod(wait)}))
+    replace_select(monkeypatch, lambda _: has_stalled.set())
     reader = Thread(target=read)
     reader.start()
     heard = bytearray()
     with standard_output(writing):
         status = run(replay("--long", "1"), heard.extend)
     os.close(writing)
-    is_full.set()
+    has_stalled.set()
     reader.join()
     os.close(reading)
     assert status == 0
     assert passed == heard
     assert passed.endswith(RECORDED)
+
+
+def test_a_standard_output_that_takes_nothing_at_once_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    write, refusals = os.write, iter([BlockingIOError()])
+
+    def refuse_once(descriptor: int, piece: bytes) -> int:
+        for refusal in refusals:
+            raise refusal
+        return write(descriptor, piece)
+
+    monkeypatch.setattr(os, "write", refuse_once)
+    assert run(replay()) == 0
+    assert capfdbinary.readouterr().out == RECORDED
+
+
+def replace_select(monkeypatch: pytest.MonkeyPatch, when_stalled: Callable[[int], object]) -> None:
+    """Have *when_stalled* told whenever a reader has taken nothing for a while, for how often."""
+    monkeypatch.setattr(room, "_SILENCE", 0.01)
+    times = count(1)
+
+    def wait(readable: list[int], writable: list[int], *rest: Any) -> Any:
+        found = select.select(readable, writable, *rest)
+        if writable and not found[1]:
+            when_stalled(next(times))
+        return found
+
+    monkeypatch.setattr(room, "select", type("select", (), {"select": staticmethod(wait)}))
+
+
+@pytest.fixture
+def full_pipe() -> Iterator[tuple[int, int]]:
+    """A pipe that takes nothing before it was read from: its ends to read and to write."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"." * select.PIPE_BUF)
+    os.set_blocking(writing, True)
+    yield reading, writing
+    os.close(reading)
+    os.close(writing)
+
+
+def test_a_command_is_stopped_though_its_reader_stalls(
+    full_pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop_once(times: int) -> None:
+        if times == 1:
+            signal.raise_signal(signal.SIGTERM)
+
+    replace_select(monkeypatch, stop_once)
+    heard = bytearray()
+    with standard_output(full_pipe[1]):
+        assert run(replay("--wait"), heard.extend) == 128 + signal.SIGTERM
+    assert RECORDED.startswith(heard)
+    assert heard
+
+
+def test_a_stalled_reader_is_waited_for_as_long_as_the_command_lives(
+    full_pipe: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    awaited = tmp_path / "awaited"
+    os.mkfifo(awaited)
+    holder = os.open(awaited, os.O_RDWR)
+
+    def read_at_last(times: int) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        if times == 5:
+            os.read(full_pipe[0], 1 << 20)
+            os.write(holder, b"\n")
+
+    replace_select(monkeypatch, read_at_last)
+    with standard_output(full_pipe[1]):
+        assert run(["sh", "-c", f"trap '' TERM; echo it lives; read line < {awaited}"]) == 0
+    os.close(holder)
+    assert os.read(full_pipe[0], 100) == b"it lives\n"
 
 
 def test_a_silence_before_the_end_is_waited_out(
@@ -166,6 +240,17 @@ def test_what_a_command_leaves_running_does_not_hold_us(
     assert run(["sh", "-c", f"cat < {held} & echo done; exit 3"]) == 3
     os.close(holder)
     assert capfdbinary.readouterr().out == b"done\n"
+
+
+def test_what_a_command_leaves_printing_ends_with_the_next_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room, "_SILENCE", 0.01)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with standard_output(nowhere):
+        left = "trap '' TERM; yes & exit 3"
+        assert run(["sh", "-c", left], sending(signal.SIGTERM)) == 3
+    os.close(nowhere)
 
 
 def test_a_command_that_closes_its_output_is_waited_for() -> None:
@@ -222,19 +307,50 @@ def sending(number: int) -> Callable[[bytes], None]:
     return lambda _: signal.raise_signal(number)
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
-def test_a_signal_that_stops_us_is_the_commands(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_core() -> Iterator[None]:
+    """Keep a command that is told to quit from leaving its memory in a file."""
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_CORE, limits)
+
+
+@pytest.mark.usefixtures("no_core")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"])
+def test_a_signal_that_is_sent_to_us_is_the_commands(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "_is_in_foreground", lambda: False)
     number = signal.Signals[name]
     assert run(replay("--until", "1", "--wait"), sending(number)) == 128 + number
 
 
-def test_ctrl_c_at_a_terminal_is_sent_once_and_not_by_us(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_a_key_at_a_terminal_is_sent_once_and_not_by_us(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "_is_in_foreground", lambda: True)
     sent: list[int] = []
     monkeypatch.setattr(subprocess.Popen, "send_signal", lambda _, number: sent.append(number))
-    assert run(replay("--exit", "4"), sending(signal.SIGINT)) == 4
+    assert run(replay("--exit", "4"), sending(number)) == 4
     assert sent == []
+
+
+@pytest.mark.parametrize(("number", "passed"), [(signal.SIGUSR1, b"told"), (signal.SIGTERM, b"")])
+def test_a_signal_that_stops_nothing_gives_up_no_reader(
+    full_pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch, number: int, passed: bytes
+) -> None:
+    def read_at_last(times: int) -> None:
+        signal.raise_signal(number)
+        if times == 100:
+            os.read(full_pipe[0], 1 << 20)
+
+    replace_select(monkeypatch, read_at_last)
+    command = f"trap '' {number:d}; printf told; exit 4"
+    with standard_output(full_pipe[1]):
+        assert run(["sh", "-c", command]) == 4
+    assert os.read(full_pipe[0], 1 << 20).strip(b".") == passed
 
 
 def test_a_signal_from_before_the_command_ran_reaches_it() -> None:

@@ -61,6 +61,26 @@ def test_half_a_line_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not event_log.append(str(tmp_path / "log"), {"key": 1})
 
 
+def test_an_event_behind_half_a_line_has_a_line_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b'{"key":1}\n{"ke')
+    for number in (2, 3):
+        assert event_log.append(str(log), {"key": number})
+    assert log.read_bytes() == b'{"key":1}\n{"ke\n{"key":2}\n{"key":3}\n'
+
+
+def test_a_log_that_can_only_be_written_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    log = tmp_path / "log"
+    log.write_bytes(b"{}\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        assert event_log.append(str(log), {"key": 1})
+    assert log.read_bytes() == b'{}\n{"key":1}\n'
+
+
 def test_a_pipe_without_a_reader_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -54,6 +54,7 @@ def test_the_package_can_be_run_as_a_module(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["ctxmeasure", "--version"])
+    monkeypatch.delitem(sys.modules, "ctxmeasure.__main__", raising=False)  # or runpy warns
     with pytest.raises(SystemExit, match=r"^0$"):
         runpy.run_module("ctxmeasure", run_name="__main__")
     assert capsys.readouterr().out.startswith("ctxmeasure ")
@@ -78,7 +79,10 @@ def test_rich_is_imported_for_tables_on_terminals_only() -> None:
     assert "rich" not in loaded
 
 
-@pytest.mark.parametrize("command", ["observe", "stream", "run", "sources", "models"])
+COMMANDS = ("observe", "stream", "run", "hook", "statusline", "sources", "models")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(command: str) -> None:
     assert f"  {command} " in run("--help").stdout
     result = run(command, "--help")
@@ -88,7 +92,7 @@ def test_every_command_teaches_with_an_example(command: str) -> None:
 
 
 def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
-    for command in ([], ["observe"], ["stream"], ["run"], ["sources"], ["models"]):
+    for command in ([], *([name] for name in COMMANDS)):
         *_, examples = run(*command, "--help").stdout.partition("Examples:\n")
         assert all("ctxmeasure" in line for line in examples.splitlines())
 

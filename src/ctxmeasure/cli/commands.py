@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .for_agents import hook, statusline
 from .models import models
 from .observe import observe
 from .quiet import QuietGroup, examples
@@ -31,5 +32,5 @@ def ctxmeasure() -> None:
     """
 
 
-for _command in (observe, stream, run, sources, models):
+for _command in (observe, stream, run, hook, statusline, sources, models):
     ctxmeasure.add_command(_command)

@@ -15,7 +15,13 @@ from typing import Any
 from attrs import define, field
 
 from ..observation import Observation
-from ..record import dumps, runner_event_fields
+from ..record import (
+    compaction_completed,
+    compaction_started,
+    context_observed,
+    dumps,
+    runner_event_fields,
+)
 from ..render import explain, gauge, iteration_line, summary
 from ..track import Peaks
 
@@ -29,14 +35,19 @@ MARK = "SENTINEL"
 _ID_MARK = "5e4714e15e47"
 _TIMED_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+# What Claude Code itself says in the place of a prompt; it is told by how it begins.
+_NOTICE = "[Request interrupted"
+
 
 def sentinel_for(text: str, n: int) -> str:
     """Return the sentinel number *n*, which stands in the place of *text* and is of its kind.
 
-    A path to a rollout is told by its folder and name, and stays one.
+    A path to a rollout is told by its folder and name, and stays one; so does a notice.
     """
     if _TIMED_ID.fullmatch(text):
         return f"{text[:15]}{n % 0x1000:03x}-8000-{_ID_MARK}"
+    if text.startswith(_NOTICE):
+        return f"{_NOTICE} {MARK} {n:06}]"
     if "/rollout-" in text:
         return f"/home/{MARK}/.codex/sessions/{MARK}/rollout-{n:06}.jsonl"
     return f"/home/{MARK}/{n:06}"
@@ -80,6 +91,13 @@ def told(observation: Observation, *, at: datetime) -> str:
     said = [repr(observation), str(observation), dumps(observation)]
     said += [summary(observation), gauge(observation)]
     said += [explain(observation), explain(observation, at=at)]
+    whose: dict[str, Any] = dict.fromkeys(("session_key", "turn_key", "agent_key"), MARK)
+    for event in (
+        context_observed(observation, key=b"key", **whose),
+        compaction_started(observation, key=b"key", **whose),
+        compaction_completed(observation, observation, "unknown", key=b"key", **whose),
+    ):
+        said.append(json.dumps(event))
     said += [iteration_line(1, None, None, observation)]
     said += [json.dumps(runner_event_fields(observation))]
     said += [json.dumps(Peaks().updated(observation).to_dict())]

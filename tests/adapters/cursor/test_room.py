@@ -41,7 +41,7 @@ def test_a_status_line_pays_for_itself_only() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     loaded = {name.rpartition(".")[2] for name in result.stdout.split()}
-    assert loaded == {"payload", "status_line"}
+    assert loaded == {"dialect", "payload", "status_line"}
 
 
 def planted(value: Any, key: str = "") -> Any:

@@ -27,7 +27,8 @@ from ...evidence import Channel, Evidence, Gap, NeedMore, Origin, Phase, Query, 
 from ...observation import MissingReason, Partial, UsedBasis
 from ...source import TailSource
 from ...usage import UsageFault, anthropic
-from .rows import SYNTHETIC_MODEL, model_ref, release, same_model
+from .dialect import release
+from .rows import SYNTHETIC_MODEL, model_ref, same_model
 
 __all__ = ["TRANSCRIPT"]
 

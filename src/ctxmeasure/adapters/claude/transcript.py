@@ -297,10 +297,12 @@ def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | NeedMore
         and response.value.get("uuid") not in _preserved(boundary)
         and not _is_written_again(thread, response)
     )
+    is_cut_off = boundary is None and thread.tail.truncated
+    is_cut_off = is_cut_off and thread.parent(marks[0]) is _End.LOST
     if not is_valid:
-        return _compacted(thread, marks[0])
-    is_list_cut_off = boundary is None and thread.parent(marks[0]) is _End.LOST
-    return NeedMore(_CUT_OFF) if is_list_cut_off and thread.tail.truncated else None
+        gap = _compacted(thread, marks[0])
+        return NeedMore(gap) if is_cut_off else gap
+    return NeedMore(_CUT_OFF) if is_cut_off else None
 
 
 def _is_written_again(thread: _Thread, response: Row) -> bool:

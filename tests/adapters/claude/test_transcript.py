@@ -603,6 +603,27 @@ def test_a_response_whose_request_lies_before_the_window_may_be_a_preserved_one(
     assert reason(read(session.content, window=window, budget=window)) == "chain_truncated"
 
 
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_response_to_an_image_that_fills_the_window_is_no_preserved_one(blocks: int) -> None:
+    session = TranscriptRows()
+    session.prompt("x" * 300 * 1024)
+    for _ in range(blocks):
+        session.response(40_000, message_id="msg_01abc")
+    assert used(read(session.content, budget=256 * 1024)) == 40_000
+    assert reason(read(session.content, budget=120 * 1024)) == "chain_truncated"
+
+
+def test_a_row_between_an_image_and_a_response_leaves_its_request_unknown() -> None:
+    session = TranscriptRows()
+    session.prompt("x" * 300 * 1024)
+    request = session.leaf
+    session.prompt()
+    session.leaf = request
+    session.response(40_000)
+    assert reason(read(session.content, budget=256 * 1024)) == "chain_truncated"
+    assert used(read(session.content, budget=512 * 1024)) == 40_000
+
+
 def test_another_response_under_the_same_uuid_is_no_preserved_one() -> None:
     session = answered(149_703, uuid="reused")
     session.compaction()

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from ...bounded.budget import KIB
 from ...bounded.fields import instant, is_count, text
 from ...bounded.jsonl import Row, Tail
 from ...capability.model import ModelRef
@@ -264,6 +265,10 @@ def _unanswered(thread: _Thread, latest: Row | None) -> Gap | NeedMore:
 
 _CUT_OFF = Gap(reason=MissingReason.CHAIN_TRUNCATED)
 
+# No summary is as long as that: it is one response. An image or a tool's output can be, and a
+# response to it would else be missing until the next one.
+_LONGER_THAN_A_SUMMARY = 128 * KIB
+
 
 def _if_its_own(thread: _Thread, response: Row) -> Row | NeedMore:
     """Return *response*, or ask for the row before it, by which a preserved one is told.
@@ -274,10 +279,20 @@ def _if_its_own(thread: _Thread, response: Row) -> Row | NeedMore:
     if not thread.tail.truncated:
         return response
     message_id = _message(response.value).get("id")
-    block: Row | _End = response
-    while isinstance(block, Row) and _message(block.value).get("id") == message_id:
-        block = thread.parent(block)
-    return NeedMore(_CUT_OFF) if block is _End.LOST else response
+    first = response
+    while isinstance(before := thread.parent(first), Row):
+        if _message(before.value).get("id") != message_id:
+            return response
+        first = before
+    if before is _End.ROOT or _is_behind_a_long_row(thread.tail, first):
+        return response
+    return NeedMore(_CUT_OFF)
+
+
+def _is_behind_a_long_row(tail: Tail, row: Row) -> bool:
+    """Tell whether *row* directly follows a row that the window cuts and that is no summary."""
+    is_first = next(tail.rows(before=row.offset), None) is None
+    return is_first and tail.cut_off > _LONGER_THAN_A_SUMMARY
 
 
 def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | NeedMore | None:

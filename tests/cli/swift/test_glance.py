@@ -209,6 +209,7 @@ def payloads(draw: st.DrawFn) -> Any:
     status_line({"used_percentage": 100, "remaining_percentage": 0, "total_input_tokens": 256000})
 )
 @example(claudes({"total_input_tokens": True}))
+@example(claudes({"used_percentage": None, "remaining_percentage": ...}))
 def test_whatever_a_glance_says_is_what_the_judge_says(payload: Any) -> None:
     agrees(encoded(payload))
 

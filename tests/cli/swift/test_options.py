@@ -61,6 +61,7 @@ def test_both_spellings_of_a_value_are_taken() -> None:
         ["--agent", "pi", "--state", "s", "--out", "o"],
         ["--agent", "claude", "--state", "s", "--out"],
         ["--agent", "claude", "--state", "s", "--out", ""],
+        ["--agent", "claude", "--state", "--out", "o"],
         ["--agent", "claude", "--state", "s", "--out", "o", "--wait=1"],
         ["--agent", "claude", "--state", "s", "--out", "o", "more"],
         ["--help"],

@@ -72,9 +72,8 @@ class StreamWriter(Writer):
             return self._gap
         if self._is_compacting:
             return Truth.missing("compacted")
-        limit = self._window or self.model.window
-        if limit is None:
-            return Truth.missing("model_unknown")
+        # A model without a window is only selected by an answer, and with Pi's default.
+        limit = self._window or self.model.window or _DEFAULT_WINDOW
         if self._window is None and self._counted > limit:
             return Truth.missing("limit_contradicted")
         return Truth.tokens(self._counted, limit, self._counted_at)

@@ -134,7 +134,8 @@ class TranscriptWriter(Writer):
     @property
     def _seen(self) -> _Stand:
         here = self._standing[self.rows.leaf]
-        return here if here in (_COMPACTED, self._newest) else _REWOUND
+        # The newest itself: an earlier response can have the same truth, and yet be rewound to.
+        return here if here is self._newest or here == _COMPACTED else _REWOUND
 
     def answers(self) -> Iterator[Answer]:
         """Return what is seen of the session, of its turn, and of its sub-agent."""

@@ -60,9 +60,9 @@ def build(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Fuzz every source for a few seconds, a minute in all, where atheris can be installed."""
+    """Fuzz every source for two seconds, where atheris can be installed."""
     session.install("-e", ".[fuzz]")
-    briefly = ["--seconds=3", "--jobs=2"]
+    briefly = ["--seconds=2", "--jobs=2"]
     session.run("python", "tests/fuzz/run.py", *(session.posargs or briefly))
 
 

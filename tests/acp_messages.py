@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, ClassVar
 
-from attrs import define
+from feeding import AT, StreamFeed
 
-from ctxmeasure.adapters.acp.session import SESSION, AcpState
-from ctxmeasure.evidence import Evidence, Gap, Query, TokenPair, UsedPercent, UsedTokens
+from ctxmeasure.adapters.acp.session import SESSION
+from ctxmeasure.evidence import Evidence, Gap, TokenPair, UsedPercent, UsedTokens
 from ctxmeasure.observation import MissingReason
-from ctxmeasure.testing.session import line
+from ctxmeasure.source import StreamSource
 
 __all__ = ["AT", "Feed", "short"]
 
-AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)
 
+class Feed(StreamFeed):
+    """A connection; each message comes a second after the last."""
 
-@define
-class Feed:
-    """A connection that is fed message by message, as the verb does it.
-
-    Attributes:
-        state: What has been shown so far.
-        now: When the last message was received; each comes a second after the one before.
-    """
-
-    state: AcpState = SESSION.initial
-    now: datetime = AT
-
-    def __call__(self, *rows: dict[str, Any]) -> Feed:
-        """Take *rows*; return itself."""
-        for row in rows:
-            self.now += timedelta(seconds=1)
-            if SESSION.relevant(line(row)):
-                self.state = SESSION.step(self.state, row, Query(at=self.now))
-        return self
-
-    def evidence(self, **asked: Any) -> Evidence:
-        """Return what the connection shows."""
-        return SESSION.evidence(self.state, Query(**{"at": self.now, **asked}))
-
-    def peak(self, **asked: Any) -> Evidence:
-        """Return the fullest that it has shown."""
-        return SESSION.peak(self.state, Query(**{"at": self.now, **asked}))
+    source: ClassVar[StreamSource[Any]] = SESSION
+    pace: ClassVar[timedelta] = timedelta(seconds=1)
 
     def said(self, **asked: Any) -> Any:
         """Return what is shown, in short."""

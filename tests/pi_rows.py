@@ -6,15 +6,17 @@ import json
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import define, frozen
+from feeding import StreamFeed
 
 from ctxmeasure.adapters.pi.session import SESSION
-from ctxmeasure.adapters.pi.stream import STREAM, StreamState
+from ctxmeasure.adapters.pi.stream import STREAM
 from ctxmeasure.bounded.budget import MIB, ReadBudget
 from ctxmeasure.bounded.jsonl import TailReader
 from ctxmeasure.evidence import Evidence, Gap, NeedMore, Query, UsedTokens
+from ctxmeasure.source import StreamSource
 from ctxmeasure.testing import START
 
 __all__ = ["AT", "ROOT", "RUNS", "VERSION_SESSIONS", "Feed", "Run", "Seen", "read", "shown"]
@@ -51,29 +53,12 @@ def shown(evidence: Evidence) -> Seen:
 
 
 @define
-class Feed:
-    """A stream that is fed event by event, as the verb does it."""
+class Feed(StreamFeed):
+    """A stream of Pi's events."""
 
-    state: StreamState = STREAM.initial
+    source: ClassVar[StreamSource[Any]] = STREAM
 
-    def __call__(self, *events: dict[str, Any], at: datetime = AT) -> Feed:
-        """Take *events*; return itself."""
-        for event in events:
-            self.take(json.dumps(event).encode(), at=at)
-        return self
-
-    def take(self, line: bytes, *, at: datetime = AT) -> None:
-        """Take one line."""
-        if STREAM.relevant(line):
-            self.state = STREAM.step(self.state, json.loads(line), Query(at=at))
-
-    def evidence(self, **asked: Any) -> Evidence:
-        """Return what the stream shows."""
-        return STREAM.evidence(self.state, Query(**{"at": AT, **asked}))
-
-    def peak(self, **asked: Any) -> Evidence:
-        """Return what the stream shows of the fullest reply."""
-        return STREAM.peak(self.state, Query(**{"at": AT, **asked}))
+    now: datetime = AT
 
     def shows(self, **asked: Any) -> Seen:
         """Return what the stream shows, in short."""

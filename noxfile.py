@@ -10,7 +10,7 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2025.2"
-nox.options.sessions = ["lint", "typing", "tests", "docs", "build"]
+nox.options.sessions = ["lint", "typing", "tests", "docs", "build", "fuzz"]
 nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13"]
@@ -43,9 +43,8 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the pages with every reference resolved, and run their examples."""
-    session.install("-e", ".[test,docs]")
-    session.run("pytest", "tests/docs")
+    """Build the pages with every reference resolved; their examples are among the tests."""
+    session.install("-e", ".[docs]")
     session.run("sphinx-build", "-W", "-n", "-q", "-b", "html", "docs", "docs/_build/html")
 
 
@@ -56,6 +55,14 @@ def build(session: nox.Session) -> None:
     dist = Path(session.create_tmp()) / "dist"
     session.run("python", "-m", "build", "--outdir", str(dist))
     session.run("python", "scripts/check_wheel.py", str(dist))
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz every source for two seconds, where atheris can be installed."""
+    session.install("-e", ".[fuzz]")
+    briefly = ["--seconds=2", "--jobs=2"]
+    session.run("python", "tests/fuzz/run.py", *(session.posargs or briefly))
 
 
 @nox.session

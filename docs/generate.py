@@ -17,9 +17,19 @@ from pathlib import Path
 from types import ModuleType
 
 import ctxmeasure
-from ctxmeasure import assess, evidence, observation
+from ctxmeasure import assess, evidence, observation, sampler
+from ctxmeasure.record import names
 
-__all__ = ["PAGES", "api", "front_door", "judge", "reasons", "vocabulary", "write"]
+__all__ = [
+    "PAGES",
+    "api",
+    "front_door",
+    "judge",
+    "ledger_names",
+    "reasons",
+    "vocabulary",
+    "write",
+]
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -84,6 +94,17 @@ def judge() -> str:
         f"## What is measured\n\n{measured}\n"
         f"## What lowers confidence\n\n{lowered}\n"
         f"## What is refused\n\n{refused}"
+    )
+
+
+def ledger_names() -> str:
+    """Return the table of the methods that Harnery's ledger has a name for."""
+    return _table(
+        ("Our method", "`method` in an event", "`source_event`, less the version"),
+        (
+            (f"`{method}`", f"`{name.method}`", f"`{name.source_event}`")
+            for method, name in names.NAMES.items()
+        ),
     )
 
 
@@ -157,6 +178,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "limit_basis": lambda: vocabulary(observation.LimitBasis),
     "reasons": reasons,
     "judge": judge,
+    "ledger_names": ledger_names,
+    "boundary": lambda: vocabulary(sampler.boundary.Boundary),
     "front_door": front_door,
     "api": api,
 }

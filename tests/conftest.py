@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A first import or a busy machine is no failure of the property.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A first import or a busy machine is no failure of the property. The inputs are the same in every
+# run, so that a change is judged by itself; `--hypothesis-profile=explore` draws new ones.
+settings.register_profile(
+    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("house"), derandomize=False)
 # For a further interpreter, after the first has tried the usual number of inputs.
 settings.register_profile("brief", settings.get_profile("house"), max_examples=10)
 settings.load_profile("house")

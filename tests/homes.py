@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 from attrs import field, frozen
 
+from ctxmeasure.testing import databases
 from ctxmeasure.whereabouts import Machine, System
 
 __all__ = ["AT", "Home"]

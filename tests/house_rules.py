@@ -37,13 +37,14 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"spelling"}),
     frozenset({"observation"}),
     frozenset({"record"}),
-    frozenset({"evidence", "track", "render"}),
+    frozenset({"evidence", "track", "render", "ledger"}),
     frozenset({"source", "assess", "whereabouts"}),
     frozenset({"adapters"}),
     frozenset({"registry"}),
     frozenset({"reading", "stream", "identify"}),
     frozenset({"newest", "history"}),
     frozenset({"discover", "report"}),
+    frozenset({"sampler"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )
@@ -60,10 +61,14 @@ PACKAGED_CALLS = frozenset({"read_bytes", "read_text"})
 
 LAWFUL_OPENS: Mapping[str, frozenset[str]] = {
     "bounded": OPENING_CALLS,
+    # Events, locks and notes of its own; what it reads of them goes through bounded.
+    "ledger": frozenset({"open"}),
     # Their own packaged resources: models.json, the JSON Schemas, the page.
     "capability": PACKAGED_CALLS,
     "record": PACKAGED_CALLS,
     "report": PACKAGED_CALLS,
+    # It plays the agents, who write.
+    "testing": OPENING_CALLS,
     # The terminal, to ask who is in its foreground; nothing is read from it.
     "cli.child": frozenset({"open"}),
     # The log that the user names.

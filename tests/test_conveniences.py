@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import strategies
 from hypothesis import given
 from rich.console import Console
 from rich.pretty import pretty_repr
 
 import ctxmeasure as cm
 from ctxmeasure import discover, record, registry, render
+from ctxmeasure.testing import strategies
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
 ROOT = Path(__file__).parent / "recordings"

@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
 from homes import AT, RECORDINGS, Home
 
@@ -19,6 +18,7 @@ from ctxmeasure.bounded.budget import ReadFault
 from ctxmeasure.bounded.extent import beginning
 from ctxmeasure.bounded.listing import list_files
 from ctxmeasure.discover import ListingBudget, ListingEnd, Machine, System, find_sessions
+from ctxmeasure.testing import databases
 
 MS = 1_795_953_600_000  # milliseconds since 1970, two days before AT
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from claude_sessions import ABSENT, RECORDINGS, Recording, Writer, joined
+from claude_sessions import RECORDINGS, Recording
 from codex_sessions import ROLLOUTS
-from codex_sessions import Writer as CodexWriter
 from hypothesis import given
 from hypothesis import strategies as st
 from pi_rows import RUNS, VERSION_SESSIONS
@@ -24,6 +23,10 @@ from ctxmeasure import Missing, MissingReason, Observation, Observed, Policy, hi
 from ctxmeasure.bounded import scan as scans
 from ctxmeasure.history import Mark, Moment
 from ctxmeasure.measurement import TokenMeasurement
+from ctxmeasure.testing import ABSENT
+from ctxmeasure.testing.claude.rows import TranscriptRows
+from ctxmeasure.testing.codex.rows import RolloutRows
+from ctxmeasure.testing.session import joined
 
 AT = datetime(2026, 11, 29, 22, 0, tzinfo=UTC)
 """After every recording."""
@@ -39,8 +42,8 @@ def told(source: str, data: Any, **asked: Any) -> list[Moment]:
     return list(history.scan(source, data, **{"at": AT, **asked}))
 
 
-def of(session: Writer | CodexWriter, **asked: Any) -> list[Moment]:
-    source = CLAUDE if isinstance(session, Writer) else CODEX
+def of(session: TranscriptRows | RolloutRows, **asked: Any) -> list[Moment]:
+    source = CLAUDE if isinstance(session, TranscriptRows) else CODEX
     return told(source, session.content, **asked)
 
 
@@ -148,7 +151,7 @@ def test_a_switch_of_the_model_is_marked() -> None:
 
 
 def test_the_rows_of_one_response_are_one_moment_with_the_last_ones_time() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     for _ in range(3):
         session.response(1_000, message_id="msg_1")
@@ -159,7 +162,7 @@ def test_the_rows_of_one_response_are_one_moment_with_the_last_ones_time() -> No
 
 
 def test_responses_that_a_gateway_gave_one_id_are_moments_of_their_own() -> None:
-    session = Writer()
+    session = TranscriptRows()
     for used in (1_000, 2_000):
         session.prompt()
         session.response(used, message_id="msg")
@@ -167,7 +170,7 @@ def test_responses_that_a_gateway_gave_one_id_are_moments_of_their_own() -> None
 
 
 def test_responses_without_an_id_are_moments_of_their_own() -> None:
-    session = Writer()
+    session = TranscriptRows()
     for _ in range(2):
         session.prompt()
         session.response(1_000, message={"id": ABSENT})
@@ -175,7 +178,7 @@ def test_responses_without_an_id_are_moments_of_their_own() -> None:
 
 
 def test_a_compaction_is_a_moment_and_marked() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(100_000)
     session.compaction(post=900)
@@ -190,7 +193,7 @@ def test_a_compaction_is_a_moment_and_marked() -> None:
 
 
 def test_a_summary_without_a_boundary_is_marked_on_the_next_sample() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(100_000)
     session.summary(parentUuid=None)
@@ -201,7 +204,7 @@ def test_a_summary_without_a_boundary_is_marked_on_the_next_sample() -> None:
 
 
 def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     kept = session.response(100_000)
     then = session.rows[-1]["timestamp"]
@@ -213,7 +216,7 @@ def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
 
 
 def test_a_rewind_is_marked_on_the_sample_that_does_not_build_on_the_one_before() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     back = session.response(1_000)
     session.prompt()
@@ -229,7 +232,7 @@ def test_a_rewind_is_marked_on_the_sample_that_does_not_build_on_the_one_before(
 
 
 def test_a_rewind_to_the_very_beginning_is_marked() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000)
     session.prompt(parentUuid=None)
@@ -238,7 +241,7 @@ def test_a_rewind_to_the_very_beginning_is_marked() -> None:
 
 
 def test_a_rewind_that_no_response_has_followed_is_the_last_moment() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     back = session.response(1_000)
     session.prompt()
@@ -253,7 +256,7 @@ def test_a_rewind_that_no_response_has_followed_is_the_last_moment() -> None:
 
 @pytest.mark.parametrize("parent", ["lost", "two\nlines", 7, "\ud800"])
 def test_an_ancestry_that_nobody_can_follow_is_not_called_a_rewind(parent: object) -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000)
     session.prompt(parentUuid=parent)
@@ -262,7 +265,7 @@ def test_an_ancestry_that_nobody_can_follow_is_not_called_a_rewind(parent: objec
 
 
 def test_an_ancestry_is_followed_however_its_rows_are_spelled() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000)
     session.row("progress", data={"uuid": "another"})
@@ -278,7 +281,7 @@ def test_an_ancestry_that_leaves_the_held_bytes_is_not_called_a_rewind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scans, "_BLOCK", 512)
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     back = session.response(1_000)
     for _ in range(20):
@@ -294,7 +297,7 @@ def test_an_ancestry_that_leaves_the_held_bytes_is_not_called_a_rewind(
 
 
 def test_asides_are_no_moments() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000)
     session.response(7_000, isSidechain=True)
@@ -309,7 +312,7 @@ def test_asides_are_no_moments() -> None:
 
 
 def test_a_file_of_two_sessions_is_told_as_it_came_or_one_session_alone() -> None:
-    old, new = Writer(session_id="old"), Writer(session_id="new")
+    old, new = TranscriptRows(session_id="old"), TranscriptRows(session_id="new")
     old.prompt()
     old.response(1_000)
     new.prompt()
@@ -321,14 +324,14 @@ def test_a_file_of_two_sessions_is_told_as_it_came_or_one_session_alone() -> Non
 
 
 def test_a_forks_copied_response_is_carried_over() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000, forkedFrom={"sessionId": "parent"})
     assert curve(of(session)) == ["carried_over"]
 
 
 def test_frames_of_a_live_stream_are_malformed() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.response(1_000, parent_tool_use_id=None, parentUuid=ABSENT)
     assert curve(of(session)) == ["source_malformed"]
 
@@ -343,7 +346,7 @@ def windows(moments: list[Moment]) -> list[int]:
 
 
 def test_the_window_is_that_of_the_model_as_it_was_named_by_then() -> None:
-    session = Writer()
+    session = TranscriptRows()
     model = {"model": "claude-sonnet-4-6"}
     for asked in ("claude-sonnet-4-6", "claude-sonnet-4-6[1m]", None):
         session.attachment("other", modelId="claude-sonnet-4-6[1m]")
@@ -362,7 +365,7 @@ def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scans, "_BLOCK", 512)
-    session = Writer()
+    session = TranscriptRows()
     model = {"model": "claude-sonnet-4-6"}
     session.attachment("model", identity={"modelId": "claude-sonnet-4-6[1m]"})
     session.response(1_000, message=model)
@@ -375,7 +378,7 @@ def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(
 
 
 def test_the_ledger_at_the_end_tells_the_last_samples_window() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000, message={"model": "claude-sonnet-4-6"})
     session.loose(
@@ -391,7 +394,7 @@ def test_the_ledger_at_the_end_tells_the_last_samples_window() -> None:
 
 
 def test_an_end_that_only_a_larger_window_could_tell_leaves_the_last_sample() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000)
     for _ in range(5):
@@ -404,8 +407,8 @@ def test_an_end_that_only_a_larger_window_could_tell_leaves_the_last_sample() ->
 STEPS = ["prompt", "respond", "tool", "compact", "rewind", "attach", "aside", "name_model"]
 
 
-def written(steps: list[tuple[str, int]]) -> Writer:
-    session = Writer()
+def written(steps: list[tuple[str, int]]) -> TranscriptRows:
+    session = TranscriptRows()
     leaves: list[str | None] = [None]
     for name, number in steps:
         tokens = 1_000 + len(session.rows)
@@ -455,7 +458,7 @@ def test_a_history_has_every_sample_and_nothing_that_a_cut_file_does_not_show(
 
 
 def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
-    session = CodexWriter()
+    session = RolloutRows()
     session.begin()
     used = [10_000 + 10 * number for number in range(150)]
     for tokens in used:
@@ -471,7 +474,7 @@ def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
 
 
 def test_a_rollout_of_another_thread_is_a_mismatch() -> None:
-    session = CodexWriter()
+    session = RolloutRows()
     session.begin()
     session.start()
     session.respond(10_000)
@@ -489,8 +492,8 @@ def test_a_file_that_shows_nothing_is_told_as_observe_tells_it(source: str, cont
 # -- the verb -------------------------------------------------------------------------------------
 
 
-def small() -> Writer:
-    session = Writer()
+def small() -> TranscriptRows:
+    session = TranscriptRows()
     session.prompt()
     session.response(1_000)
     session.prompt()
@@ -534,7 +537,7 @@ def test_a_file_that_is_cut_off_meanwhile_ends_with_the_fault(
 
 def test_samples_before_a_fault_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scans, "_BLOCK", 512)
-    session = Writer()
+    session = TranscriptRows()
     session.response(1_000, message={"content": []}, version=ABSENT)
     one_row = session.content
     assert len(one_row) < 512

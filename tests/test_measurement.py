@@ -11,9 +11,15 @@ from attrs import evolve
 from attrs.exceptions import FrozenInstanceError
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import counts, limits, moments, percent_measurements, token_measurements
 
 from ctxmeasure.measurement import PercentMeasurement, TokenMeasurement, utc_milliseconds
+from ctxmeasure.testing.strategies import (
+    counts,
+    limits,
+    moments,
+    percent_measurements,
+    token_measurements,
+)
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)
 TOKENS = TokenMeasurement(used_tokens=41_500, limit_tokens=200_000, measured_at=AT, method="m")

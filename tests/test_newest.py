@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
 
 import ctxmeasure as cm
@@ -15,6 +14,7 @@ from ctxmeasure.bounded.keys import Key, KeyValues
 from ctxmeasure.evidence import Channel, Evidence, Gap, NeedKeys, Origin, Query, UsedPercent
 from ctxmeasure.newest import KnownDatabases, observe_newest
 from ctxmeasure.source import StoreSource
+from ctxmeasure.testing import databases
 
 START = datetime(2026, 11, 29, 18, 0, tzinfo=UTC)
 AT = START + timedelta(hours=1)

@@ -15,7 +15,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import observations, partials, provenances, witnesses
 
 from ctxmeasure.observation import (
     Attestation,
@@ -30,6 +29,7 @@ from ctxmeasure.observation import (
     UsedBasis,
     Witness,
 )
+from ctxmeasure.testing.strategies import observations, partials, provenances, witnesses
 
 VOCABULARIES = [Attestation, Confidence, Completeness, UsedBasis, LimitBasis, MissingReason]
 MEMBERS = [member for vocabulary in VOCABULARIES for member in vocabulary]

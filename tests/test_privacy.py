@@ -1,4 +1,4 @@
-"""No word of the data leaves: not by an observation, not by its wire form, not by an explanation.
+"""No word of the data leaves: not by an observation, its wire form, an explanation or an event.
 
 Every text, path and id of every recording gets a sentinel in its place, the same one for the same
 text, and then everything that can be made to speak is made to.
@@ -13,17 +13,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import acp_messages
-import databases
 import pytest
-from attrs import define, field
-from claude_sessions import usage
-from cursor_payloads import PRE_COMPACT, hook
-from cursor_payloads import status_line as cursor_status_line
-from planting import MARK, holds_mark, sentinel_for
 
 import ctxmeasure as cm
-from ctxmeasure import MissingReason, Observed, Phase, observe, record, registry, render
+from ctxmeasure import MissingReason, Observed, Phase, observe, registry
+from ctxmeasure.testing import databases
+from ctxmeasure.testing.acp import messages as acp_messages
+from ctxmeasure.testing.claude.rows import usage
+from ctxmeasure.testing.cursor.payloads import PRE_COMPACT, hook
+from ctxmeasure.testing.cursor.payloads import status_line as cursor_status_line
+from ctxmeasure.testing.planting import MARK, Planter, holds_mark, sentinel_for, told
 
 LATER = datetime(2026, 11, 29, 20, 0, tzinfo=UTC)
 """After every recording."""
@@ -63,38 +62,6 @@ KEPT = {
 }
 
 
-@define
-class Planter:
-    """Puts a sentinel of its own in the place of every text: the same one for the same text."""
-
-    sentinels: dict[str, str] = field(factory=dict)
-    kept: set[str] = field(factory=lambda: KEPT)
-
-    def plant(self, value: Any, key: str = "") -> Any:
-        match value:
-            case str() if value and key not in self.kept:
-                return self.sentinel(value)
-            case dict():
-                return {name: self.plant(inner, name) for name, inner in value.items()}
-            case list():
-                return [self.plant(inner, key) for inner in value]
-        return value
-
-    def sentinel(self, text: str) -> str:
-        return self.sentinels.setdefault(text, sentinel_for(text, len(self.sentinels)))
-
-
-def told(observation: cm.Observation) -> str:
-    """Return everything that an observation can be made to say."""
-    said = [repr(observation), str(observation), record.dumps(observation)]
-    said += [render.summary(observation), render.gauge(observation)]
-    said += [render.explain(observation), render.explain(observation, at=LATER)]
-    said += [render.iteration_line(1, None, None, observation)]
-    said += [json.dumps(record.runner_event_fields(observation))]
-    said += [json.dumps(cm.Peaks().updated(observation).to_dict())]
-    return "\n".join(said)
-
-
 def outcome(observation: cm.Observation) -> Any:
     return observation.value if isinstance(observation, Observed) else observation.reason
 
@@ -102,7 +69,7 @@ def outcome(observation: cm.Observation) -> Any:
 def said_by(source_id: str, data: Any, **asked: Any) -> cm.Observation:
     """Return an observation that says no sentinel in any way."""
     observation = observe(source_id, data, at=LATER, **asked)
-    assert not holds_mark(told(observation))
+    assert not holds_mark(told(observation, at=LATER))
     return observation
 
 
@@ -173,7 +140,7 @@ def ids_in(rows: list[dict[str, Any]], keys: set[str]) -> list[str | None]:
 @pytest.mark.parametrize(("source_id", "path"), TRANSCRIPTS, ids=named)
 def test_no_word_of_a_transcript_leaves(source_id: str, path: Path, tmp_path: Path) -> None:
     rows = decoded(path)
-    planter = Planter()
+    planter = Planter(KEPT)
     planted = tmp_path / f"{MARK}.jsonl"
     planted.write_bytes(written(planter.plant(rows)))
     for session in ids_in(rows, SESSIONS) + ids_in(rows[:1], {"id"})[2:]:
@@ -191,13 +158,13 @@ def test_no_word_of_a_transcript_leaves(source_id: str, path: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(("source_id", "rows"), STREAMS, ids=named)
 def test_no_word_of_a_stream_leaves(source_id: str, rows: Path | list[dict[str, Any]]) -> None:
-    planted = Planter().plant(decoded(rows))
+    planted = Planter(KEPT).plant(decoded(rows))
     for session in (None, MARK):
         heard = cm.Stream(source_id, session_id=session)
         for row in planted:
             heard.feed(json.dumps(row), at=LATER)
-            assert not holds_mark(told(heard.latest) + told(heard.peak))
-        assert not holds_mark(repr((heard, heard.stats)) + told(heard.finish(at=LATER)))
+            assert not holds_mark(told(heard.latest, at=LATER) + told(heard.peak, at=LATER))
+        assert not holds_mark(repr((heard, heard.stats)) + told(heard.finish(at=LATER), at=LATER))
     recorded = said_by(source_id, written(planted))
     assert outcome(recorded) == outcome(observe(source_id, written(decoded(rows)), at=LATER))
 
@@ -243,7 +210,7 @@ PAYLOADS += [
 
 def test_no_word_of_a_payload_leaves() -> None:
     for source_id, payload in PAYLOADS:
-        planted = Planter().plant(payload)
+        planted = Planter(KEPT).plant(payload)
         plain = observe(source_id, payload, at=LATER)
         for data in (planted, json.dumps(planted).encode()):
             said_by(source_id, data, session_id=MARK)
@@ -314,17 +281,17 @@ def test_no_word_leaves_as_a_version_or_a_model() -> None:
     kept = KEPT - {word for word in KEPT if "odel" in word or "version" in word}
     kept -= {"provider"}
     spoilt = [
-        (source_id, written(Planter(kept=kept).plant(decoded(path))))
+        (source_id, written(Planter(kept).plant(decoded(path))))
         for source_id, path in [*TRANSCRIPTS, *STREAMS]
     ]
-    spoilt += [(source_id, Planter(kept=kept).plant(payload)) for source_id, payload in PAYLOADS]
+    spoilt += [(source_id, Planter(kept).plant(payload)) for source_id, payload in PAYLOADS]
     for source_id, data in spoilt:
         said_by(source_id, data)
         said_by(source_id, data, limit_tokens=1_000_000)
 
 
 def test_a_planter_finds_what_it_planted() -> None:
-    planter = Planter()
+    planter = Planter(KEPT)
     timed = "01a22895-a0b6-75c3-8041-8e922e1c7c1e"
     row = {
         "type": "user",
@@ -346,7 +313,7 @@ def test_a_planter_finds_what_it_planted() -> None:
         reason=MissingReason.SOURCE_ABSENT,
         provenance=cm.Provenance(adapter="claude", source=planter.sentinel("a")),
     )
-    assert MARK in told(leaking)
+    assert MARK in told(leaking, at=LATER)
 
 
 def test_no_wrong_argument_repeats_a_word_of_the_data() -> None:

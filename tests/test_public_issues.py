@@ -18,18 +18,19 @@ from typing import Any, TypeAlias
 
 import pytest
 from attrs import field, frozen
-from claude_frames import assistant, boundary, init, result, status
-from claude_sessions import ABSENT, START, Writer, usage
 
 import ctxmeasure as cm
 from ctxmeasure import Confidence, LimitBasis, UsedBasis
+from ctxmeasure.testing import ABSENT, START
+from ctxmeasure.testing.claude.frames import assistant, boundary, init, result, status
+from ctxmeasure.testing.claude.rows import TranscriptRows, usage
 
 AT = START + timedelta(hours=1)
 
 SONNET = "claude-sonnet-4-5-20250929"
 OPUS_46 = "claude-opus-4-6"
 
-Step: TypeAlias = Callable[[Writer], object]
+Step: TypeAlias = Callable[[TranscriptRows], object]
 
 
 @frozen
@@ -70,7 +71,7 @@ def transcript(
     issue: str, right: str, *steps: Step, version: str = "2.1.332", **asked: Any
 ) -> Case:
     """Return the case of a session file that begins with a prompt and goes on with *steps*."""
-    session = Writer(version=version)
+    session = TranscriptRows(version=version)
     session.prompt()
     for step in steps:
         step(session)
@@ -89,7 +90,7 @@ def block(used: int, output: int) -> Step:
 
 
 def sidechain(used: int) -> Step:
-    def write(session: Writer) -> None:
+    def write(session: TranscriptRows) -> None:
         main = session.leaf
         session.response(used, isSidechain=True, parentUuid=None)
         session.leaf = main
@@ -106,11 +107,11 @@ def error(text: str) -> Step:
     return lambda session: session.error(error="invalid_request", content=content)
 
 
-def synthetic(session: Writer) -> None:
+def synthetic(session: TranscriptRows) -> None:
     session.error(isApiErrorMessage=False)
 
 
-def prompt(session: Writer) -> None:
+def prompt(session: TranscriptRows) -> None:
     session.prompt()
 
 
@@ -120,7 +121,7 @@ def compaction(post: Any = ABSENT) -> Step:
 
 def of_agent(used: int) -> bytes:
     """Return a sub-agent's own file."""
-    session = Writer(agent_id="a54e51b23b1dadccb")
+    session = TranscriptRows(agent_id="a54e51b23b1dadccb")
     session.prompt()
     session.response(used)
     return session.content
@@ -134,7 +135,7 @@ def line(
 ) -> Case:
     """Return the case of a status line with the *window* that it states."""
     payload = {
-        "session_id": Writer().session_id,
+        "session_id": TranscriptRows().session_id,
         "model": {"id": model},
         "version": version,
         "context_window": window,

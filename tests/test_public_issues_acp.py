@@ -10,8 +10,11 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
-from acp_messages import (
-    AT,
+from acp_messages import AT
+
+import ctxmeasure as cm
+from ctxmeasure import Missing, MissingReason, Observed, Stream
+from ctxmeasure.testing.acp.messages import (
     CLAUDE,
     A,
     B,
@@ -19,16 +22,13 @@ from acp_messages import (
     compaction,
     initialized,
     kiro,
-    line,
     metadata,
     opened,
     request,
     update,
     usage,
 )
-
-import ctxmeasure as cm
-from ctxmeasure import Missing, MissingReason, Observed, Stream
+from ctxmeasure.testing.session import line
 
 SUMS = {"totalTokens": 5_200_000, "inputTokens": 5_160_000, "outputTokens": 40_000}
 PROMPT = request("session/prompt", 3, sessionId=A, prompt=[{"type": "text", "text": "usage"}])

@@ -16,13 +16,14 @@ from typing import Any, TypeAlias
 
 import pytest
 from attrs import field, frozen
-from codex_sessions import PARENT, PARENTS_TURN, START, THREAD, Writer, usage
 
 import ctxmeasure as cm
+from ctxmeasure.testing import START
+from ctxmeasure.testing.codex.rows import PARENT, PARENTS_TURN, THREAD, RolloutRows, usage
 
 AT = START + timedelta(hours=1)
 
-Step: TypeAlias = Callable[[Writer], object]
+Step: TypeAlias = Callable[[RolloutRows], object]
 
 
 @frozen
@@ -45,7 +46,7 @@ class Case:
 def case(issue: str, right: str, *steps: Step, **asked: Any) -> Case:
     """Return the case of a thread that goes on with *steps*."""
     asked = {"version": "0.171.0", "window": 258_400, "model": "gpt-5.5", **asked}
-    session = Writer(**{key: asked.pop(key) for key in ("version", "window", "model")})
+    session = RolloutRows(**{key: asked.pop(key) for key in ("version", "window", "model")})
     for step in steps:
         step(session)
     return Case(issue, right, session.content, asked)
@@ -60,14 +61,14 @@ def start(turn_id: str | None = None) -> Step:
 
 
 def respond(*used: int) -> Step:
-    def write(session: Writer) -> None:
+    def write(session: RolloutRows) -> None:
         for tokens in used:
             session.respond(tokens)
 
     return write
 
 
-def end(session: Writer) -> None:
+def end(session: RolloutRows) -> None:
     session.end()
 
 
@@ -78,7 +79,7 @@ def compact(request: int, estimate: int) -> Step:
 def sized(window: int) -> Step:
     """Let Codex state another window from now on."""
 
-    def resize(session: Writer) -> None:
+    def resize(session: RolloutRows) -> None:
         session.window = window
 
     return resize
@@ -87,7 +88,7 @@ def sized(window: int) -> Step:
 def reported(**counts: Any) -> Step:
     """Write a response with these counts."""
 
-    def write(session: Writer) -> None:
+    def write(session: RolloutRows) -> None:
         session.message()
         session.last = session.total = {**usage(0, 0), "reasoning_output_tokens": 0, **counts}
         session.record() if session.minor >= 155 else None
@@ -99,7 +100,7 @@ def reported(**counts: Any) -> Step:
 def with_keys(**keys: Any) -> Step:
     """Write a response whose ``info`` has keys of a modified client."""
 
-    def write(session: Writer) -> None:
+    def write(session: RolloutRows) -> None:
         session.message()
         session.take(14_580)
         session.count(**keys)
@@ -107,21 +108,21 @@ def with_keys(**keys: Any) -> Step:
     return write
 
 
-def summed(session: Writer) -> None:
+def summed(session: RolloutRows) -> None:
     """Write a record with the running sums that stand beside its usage."""
     session.message()
     session.take(15_160)
     session.record(turn_token_usage=usage(43_860), thread_token_usage=usage(300_000))
 
 
-def tool_output(session: Writer) -> None:
+def tool_output(session: RolloutRows) -> None:
     session.row("response_item", {"type": "function_call_output", "output": "x" * 100_000})
 
 
 def copied(*used: int) -> Step:
     """Write a parent's turn into a fork's file, with the fork's time."""
 
-    def write(session: Writer) -> None:
+    def write(session: RolloutRows) -> None:
         session.start(PARENTS_TURN)
         for tokens in used:
             session.respond(tokens)

@@ -17,10 +17,13 @@ from typing import Any
 
 import pytest
 from attrs import field, frozen
-from pi_rows import ABSENT, AT, Writer, answer, edit, message_end, reply, turn_end, usage
-from pi_rows import said as message
+from pi_rows import AT
 
 import ctxmeasure as cm
+from ctxmeasure.testing import ABSENT
+from ctxmeasure.testing.pi.events import answer, edit, message_end, turn_end
+from ctxmeasure.testing.pi.rows import SessionRows, reply, usage
+from ctxmeasure.testing.pi.rows import said as message
 
 
 @frozen
@@ -38,12 +41,12 @@ class Case:
     observe: Callable[[], cm.Observation] = field(repr=False)
 
 
-Step = Callable[[Writer], object]
+Step = Callable[[SessionRows], object]
 
 
 def session(issue: str, right: str, *steps: Step, **asked: Any) -> Case:
     """Return the case of a session file that goes on with *steps*."""
-    writer = Writer(asked.pop("version", 3))
+    writer = SessionRows(asked.pop("version", 3))
     for step in steps:
         step(writer)
     return Case(
@@ -71,7 +74,7 @@ def stats(issue: str, right: str, **answered: Any) -> Case:
 
 
 def respond(*used: int, **fields: Any) -> Step:
-    def write(writer: Writer) -> None:
+    def write(writer: SessionRows) -> None:
         for tokens in used:
             writer.say()
             writer.reply(tokens, **fields)
@@ -79,27 +82,27 @@ def respond(*used: int, **fields: Any) -> Step:
     return write
 
 
-def prompt(writer: Writer) -> None:
+def prompt(writer: SessionRows) -> None:
     writer.say()
 
 
-def tool(writer: Writer) -> None:
+def tool(writer: SessionRows) -> None:
     writer.say("toolResult", content="x" * 100_000)
 
 
-def compact(writer: Writer) -> None:
+def compact(writer: SessionRows) -> None:
     writer.compact()
 
 
-def fail(writer: Writer) -> None:
+def fail(writer: SessionRows) -> None:
     writer.reply(0, stopReason="error", usage=NOTHING, errorMessage="529 overloaded")
 
 
-def dropped(writer: Writer) -> None:
+def dropped(writer: SessionRows) -> None:
     writer.row("context_edit", targetId=writer.leaf, replacement=None)
 
 
-def back(writer: Writer) -> None:
+def back(writer: SessionRows) -> None:
     """Go back to the first reply and ask something else."""
     writer.back_to("00000002")
     writer.say()

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import claude_frames
 import pytest
 from attrs import frozen
 from claude_frames import AT
@@ -32,6 +31,7 @@ from ctxmeasure.observation import (
 )
 from ctxmeasure.record import runner_event_fields
 from ctxmeasure.render import iteration_line
+from ctxmeasure.testing.claude import frames as claude_frames
 from ctxmeasure.usage import TokenUsage
 
 ASSUMING = Policy(assume_limits=RUNNER_DEFAULTS)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
 
 import ctxmeasure as cm
@@ -24,6 +23,7 @@ from ctxmeasure.evidence import (
     UsedPercent,
 )
 from ctxmeasure.source import StoreSource
+from ctxmeasure.testing import databases
 
 NOWHERE = Gap(reason=cm.MissingReason.SESSION_NOT_FOUND)
 

@@ -15,19 +15,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import (
-    counts,
-    limits,
-    missing,
-    models,
-    moments,
-    observations,
-    observed,
-    percent_measurements,
-    percentages,
-    provenances,
-    token_measurements,
-)
 
 from ctxmeasure.bounded.budget import ReadStats
 from ctxmeasure.capability.model import ModelRef
@@ -53,6 +40,19 @@ from ctxmeasure.render import (
     gauge,
     iteration_line,
     summary,
+)
+from ctxmeasure.testing.strategies import (
+    counts,
+    limits,
+    missing,
+    models,
+    moments,
+    observations,
+    observed,
+    percent_measurements,
+    percentages,
+    provenances,
+    token_measurements,
 )
 from ctxmeasure.usage import TokenUsage
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from claude_frames import AT, assistant
+from claude_frames import AT
 
 import ctxmeasure as cm
 from ctxmeasure import RUNNER_DEFAULTS, Peaks, Policy, claude, record, render
 from ctxmeasure.cli.output import say_explanation, say_observation, say_peak, say_summary
+from ctxmeasure.testing.claude.frames import assistant
 
 ASSUMING = Policy(assume_limits=RUNNER_DEFAULTS)
 

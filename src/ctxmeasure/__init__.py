@@ -9,9 +9,7 @@ costs next to nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing's own, without importing it: that costs as much as an interpreter
 if TYPE_CHECKING:
     from . import discover as discover
     from . import history as history
@@ -53,6 +51,10 @@ if TYPE_CHECKING:
     from .observation import Witness as Witness
     from .observation import pressure as pressure
     from .reading import observe as observe
+    from .sampler import Boundary as Boundary
+    from .sampler import Sampler as Sampler
+    from .sampler import SamplerState as SamplerState
+    from .sampler import boundary_of as boundary_of
     from .source import Source as Source
     from .stream import Stream as Stream
     from .track import Peaks as Peaks
@@ -62,6 +64,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Attestation": "observation",
+    "Boundary": "sampler",
     "Completeness": "observation",
     "Confidence": "observation",
     "Counts": "assess",
@@ -84,12 +87,15 @@ _HOME = {
     "RUNNER_DEFAULTS": "assess",
     "ReadBudget": "bounded.budget",
     "ReadStats": "bounded.budget",
+    "Sampler": "sampler",
+    "SamplerState": "sampler",
     "Source": "source",
     "Stream": "stream",
     "TokenMeasurement": "measurement",
     "TokenUsage": "usage",
     "UsedBasis": "observation",
     "Witness": "observation",
+    "boundary_of": "sampler",
     "observe": "reading",
     "observe_newest": "newest",
     "pressure": "observation",
@@ -101,6 +107,8 @@ __all__ = [*sorted(_HOME), *sorted(_ROOMS), *sorted(_AGENTS)]  # noqa: PLE0604 -
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - a hook imports this room and asks nothing
+
     if name in _HOME:
         found: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     elif name in _ROOMS:

@@ -6,7 +6,7 @@ times a minute, spells its numbers exactly as `render` does without paying for t
 
 from __future__ import annotations
 
-__all__ = ["bar", "context", "decimal", "plain", "short", "thousands", "whole_percent"]
+__all__ = ["bar", "context", "counts", "decimal", "plain", "short", "thousands", "whole_percent"]
 
 
 def short(tokens: int) -> str:
@@ -23,6 +23,11 @@ def short(tokens: int) -> str:
 def thousands(tokens: int) -> str:
     """Return *tokens* in thousands, however many: ``0K``, ``1050K``; rounded half up."""
     return f"{(tokens + 500) // 1_000}K"
+
+
+def counts(used_tokens: int, limit_tokens: int) -> str:
+    """Return two short counts: ``90K/200K``."""
+    return f"{short(used_tokens)}/{short(limit_tokens)}"
 
 
 def whole_percent(used_tokens: int, limit_tokens: int, *, floor: bool = False) -> str:

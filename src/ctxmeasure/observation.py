@@ -357,6 +357,15 @@ class Witness:
 
         return hmac.digest(key, self.digest, "sha256").hex()
 
+    def source_record_id(self, key: bytes) -> str:
+        """Return `public_id` as events carry it: ``hid_`` and 64 hexadecimal digits.
+
+        Raises:
+            TypeError: *key* is not bytes.
+            ValueError: *key* is empty.
+        """
+        return f"hid_{self.public_id(key)}"
+
 
 @frozen(kw_only=True)
 class Partial:

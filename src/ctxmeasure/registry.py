@@ -11,10 +11,19 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
-from .source import PayloadSource, Source, StoreSource, StreamSource, TailSource
+from .source import Hooks, PayloadSource, Source, StoreSource, StreamSource, TailSource
 from .whereabouts import Whereabouts
 
-__all__ = ["AGENTS_ON_DISK", "ENTRY_POINT_GROUP", "find", "ids", "sources", "whereabouts"]
+__all__ = [
+    "AGENTS_ON_DISK",
+    "ENTRY_POINT_GROUP",
+    "HOOKED_AGENTS",
+    "find",
+    "hooks",
+    "ids",
+    "sources",
+    "whereabouts",
+]
 
 ENTRY_POINT_GROUP = "ctxmeasure.sources"
 
@@ -38,6 +47,9 @@ _BUILT_IN = {
     "acp.session": ("acp.session", "SESSION"),
     "text": ("text", "TEXT"),
 }
+
+HOOKED_AGENTS = ("claude", "codex", "cursor")
+"""The agents whose hooks are known."""
 
 
 AGENTS_ON_DISK = ("claude", "codex", "cursor", "pi")
@@ -73,6 +85,18 @@ def find(source_id: str) -> Source:
         raise ValueError(
             f"source: the plug-in in {ENTRY_POINT_GROUP!r} has another id than its entry"
         )
+    return found
+
+
+def hooks(agent: str) -> Hooks:
+    """Return what the hooks of *agent* are good for.
+
+    Raises:
+        ValueError: No hooks of an agent with this name are known.
+    """
+    if agent not in HOOKED_AGENTS:
+        raise ValueError(f"agent: expected one of {', '.join(HOOKED_AGENTS)}")
+    found: Hooks = import_module(f"{__package__}.adapters.{agent}.hook").HOOKS
     return found
 
 

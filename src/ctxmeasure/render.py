@@ -118,7 +118,7 @@ def iteration_line(
         TypeError: An argument has the wrong type (the message names it).
         ValueError: An argument has an impossible value (the message names it).
     """
-    context = summary(observation, style=style, percent=percent)
+    shown = summary(observation, style=style, percent=percent)
     _whole(duration_ms, "duration_ms")
     parts = [f"Duration: {duration_ms}ms"]
     if cost_usd is not None:
@@ -127,8 +127,8 @@ def iteration_line(
     if turns is not None:
         _whole(turns, "turns")
         parts.append(f"Turns: {turns}")
-    if context:
-        parts.append(context)
+    if shown:
+        parts.append(shown)
     return " | ".join(parts)
 
 

@@ -8,6 +8,7 @@ below, and nothing else of ours. May not import `assess`: an adapter decides not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -21,9 +22,11 @@ from .observation import MissingReason
 
 __all__ = [
     "History",
+    "Hooks",
     "Mark",
     "PayloadSource",
     "Player",
+    "QueryFromHook",
     "Recogniser",
     "Shown",
     "Source",
@@ -228,3 +231,38 @@ class StoreSource:
 
 Source: TypeAlias = TailSource | PayloadSource | StreamSource[Any] | StoreSource
 """A source of readings."""
+
+
+class QueryFromHook(Protocol):
+    """What reads the question out of a hook's payload."""
+
+    def __call__(self, payload: Mapping[str, Any], *, at: datetime) -> Query | None:
+        """Return the question that *payload*, handed over at *at*, asks; None if it asks none."""
+        ...
+
+
+@frozen(kw_only=True)
+class Hooks:
+    """What the payloads of an agent's hooks are good for, beside what they measure themselves.
+
+    Attributes:
+        source: The source that reads the payload itself.
+        query: The question that a payload asks of the agent's files or stores; None when nothing on
+            this machine can answer it.
+        session: The agent's own session id in a payload, or None.
+        turn: The agent's own id of the turn in a payload, or None; at some events of a turn that
+            has only begun.
+        transcript: The source that reads the transcript, for agents that have one.
+        path: The path of the transcript that a payload is about, or None.
+        stores: The sources that read the agent's databases, for agents that have some.
+        is_compacted: Whether a payload tells of a compaction that succeeded.
+    """
+
+    source: PayloadSource
+    query: QueryFromHook = field(repr=False)
+    session: Callable[[Mapping[str, Any]], str | None] = field(repr=False)
+    turn: Callable[[Mapping[str, Any]], str | None] = field(repr=False)
+    transcript: str | None = None
+    path: Callable[[Mapping[str, Any]], str | None] = field(repr=False, default=lambda _: None)
+    stores: tuple[str, ...] = ()
+    is_compacted: Callable[[Mapping[str, Any]], bool] = field(repr=False, default=lambda _: False)

@@ -205,9 +205,15 @@ def test_a_fallback_limit_that_is_either_window_of_a_model_is_exact(
     assert measured(fallback(limit_tokens)).confidence is Confidence.EXACT
 
 
-def test_a_fallback_limit_is_left_alone_where_the_table_itself_is_in_doubt(table: Table) -> None:
-    table.rows["model"] = Unresolved(ambiguous=True, why="sources-disagree")
-    assert measured(fallback()).confidence is Confidence.EXACT
+def test_a_fallback_limit_that_the_table_cannot_vouch_for_is_medium(table: Table) -> None:
+    # A provider that is not stated leaves it open which model that is, or whether it is known.
+    table.rows["model"] = Unresolved(ambiguous=True, why="provider-not-stated")
+    assert_capped(measured(fallback()), "the runtime's own default limit")
+
+
+def test_a_fallback_limit_is_medium_where_only_some_versions_know_the_model(table: Table) -> None:
+    table.rows["model"] = capability(is_version_assumed=True)
+    assert_capped(measured(fallback()), "the runtime's own default limit")
 
 
 def test_a_window_to_which_a_setting_can_reduce_the_model_is_medium(table: Table) -> None:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta, timezone
 from enum import Enum
 from typing import Any
 
-import strategies
 from attrs import asdict, evolve, fields, frozen
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -39,6 +38,7 @@ from ctxmeasure.observation import (
     Observed,
     UsedBasis,
 )
+from ctxmeasure.testing import strategies
 from ctxmeasure.usage import TokenUsage
 
 FALLING_CONFIDENCE = list(Confidence)

@@ -66,6 +66,18 @@ def test_every_kind_of_source_gives_the_same_bytes(
         extent.close()
 
 
+class TellsOnly(io.BytesIO):
+    """A file whose seek returns nothing, as that of mmap before Python 3.13."""
+
+    def seek(self, *where: int) -> Any:
+        super().seek(*where)
+
+
+def test_a_file_that_only_tells_its_place_gives_its_bytes() -> None:
+    extent = opened(TellsOnly(b"0123456789"))
+    assert (extent.size, extent.read(3, 4)) == (10, b"3456")
+
+
 @pytest.mark.parametrize("spelling", [str, Path, lambda path: Path(os.fsencode(path).decode())])
 def test_a_path_gives_its_bytes(tmp_path: Path, spelling: Any) -> None:
     path = tmp_path / "a.jsonl"

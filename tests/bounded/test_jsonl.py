@@ -201,6 +201,13 @@ def test_the_first_line_of_a_truncated_window_is_no_row_even_if_it_looks_like_on
 
 
 @pytest.mark.parametrize(
+    ("window", "cut_off"), [(7, 7), (8, 1), (9, 2), (17, 10), (18, 0), (100, 0)]
+)
+def test_how_much_of_a_cut_line_is_seen_is_told(window: int, cut_off: int) -> None:
+    assert tail_of(b'{"a":1234}\n{"b":1}', window).cut_off == cut_off
+
+
+@pytest.mark.parametrize(
     ("content", "window", "none"),
     [
         (b"x" * 100, 10, True),

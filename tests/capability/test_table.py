@@ -6,13 +6,13 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure import capability
 from ctxmeasure.capability import Capability, Certainty, ModelRef, Resolution, Unresolved, resolve
 from ctxmeasure.capability.table import edition, identify, models
+from ctxmeasure.testing import strategies
 
 BEFORE_BETA = datetime(2025, 7, 1, tzinfo=UTC)
 IN_BETA = datetime(2026, 4, 29, 23, 59, 59, tzinfo=UTC)
@@ -592,3 +592,20 @@ def test_an_id_of_any_length_is_answered_and_not_kept() -> None:
 def test_the_same_question_has_the_same_answer() -> None:
     first, second = ask("claude-opus-5"), ask("claude-opus-5")
     assert first is second
+
+
+@pytest.mark.parametrize(
+    ("client", "model", "version", "is_assumed"),
+    [
+        ("codex", ModelRef(id="gpt-5.5"), None, True),  # since 0.130
+        ("codex", ModelRef(id="gpt-5.4-mini"), None, True),  # before 0.151
+        ("codex", ModelRef(id="gpt-5.5"), "0.171.0", False),
+        ("pi", ModelRef(id="gpt-4o", provider="openai"), None, False),  # in every version
+    ],
+)
+def test_a_model_that_only_some_versions_list_is_assumed_to_be_listed_without_one(
+    client: str, model: ModelRef, version: str | None, *, is_assumed: bool
+) -> None:
+    found = resolve(model, client=client, client_version=version)
+    assert isinstance(found, Capability)
+    assert found.is_version_assumed is is_assumed

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import databases
 import pytest
 from command_line import CLAUDE, run
+
+from ctxmeasure.testing import databases
 
 TRANSCRIPT = next((CLAUDE / "b-tools/session").glob("*.jsonl"))
 UNKNOWN = next((CLAUDE / "g-unknown-model/session").glob("*.jsonl"))

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from command_line import CLAUDE, lines, run
-from planting import MARK, holds_mark, sentinel_for
 
 from ctxmeasure import registry
 from ctxmeasure.source import StreamSource
+from ctxmeasure.testing.planting import MARK, holds_mark, sentinel_for
 
 # The strings that sources decide by. All others are texts, paths, names or ids.
 TELLING = frozenset(

@@ -62,7 +62,7 @@ def test_the_message_lists_what_can_be_chosen_from() -> None:
     assert "auto or one of claude.transcript, claude.stream" in run("observe", TYPED).stderr
     streams = "claude.stream, codex.app_server, codex.exec, pi.stream, acp.session, text"
     assert f"expected one of {streams}\n" in run("stream", TYPED).stderr
-    assert "check, stream, run, sources, models" in run(TYPED).stderr
+    assert "stream, run, hook, statusline, sources, models" in run(TYPED).stderr
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_a_moment_can_be_written_in_any_zone(typed: str) -> None:
 
 def test_completion_goes_on_behind_a_command_it_does_not_know() -> None:
     completer = ShellComplete(ctxmeasure, {}, "ctxmeasure", "_CTXMEASURE_COMPLETE")
-    assert [item.value for item in completer.get_completions([], "st")] == ["stream"]
+    assert [item.value for item in completer.get_completions([], "so")] == ["sources"]
     assert completer.get_completions([TYPED], "st") is not None

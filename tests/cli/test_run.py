@@ -19,12 +19,12 @@ import pytest
 from click.testing import Result
 from command_line import CLAUDE, COMMAND, REPLAYER, lines
 from command_line import run as run_command
-from planting import MARK
 
 from ctxmeasure import Policy, Stream, registry
 from ctxmeasure.cli import run as room
 from ctxmeasure.record import runner_event_fields, schema
 from ctxmeasure.source import StreamSource
+from ctxmeasure.testing.planting import MARK
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
 

@@ -13,7 +13,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import observations
 
 from ctxmeasure import record
 from ctxmeasure.bounded.budget import ReadStats
@@ -33,6 +32,7 @@ from ctxmeasure.observation import (
     UsedBasis,
     Witness,
 )
+from ctxmeasure.testing.strategies import observations
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from strategies import missing, observations, observed, percent_measurements, token_measurements
 
 from ctxmeasure import record
 from ctxmeasure.measurement import PercentMeasurement, TokenMeasurement
@@ -28,6 +27,13 @@ from ctxmeasure.observation import (
     UsedBasis,
 )
 from ctxmeasure.record import runner_event_fields
+from ctxmeasure.testing.strategies import (
+    missing,
+    observations,
+    observed,
+    percent_measurements,
+    token_measurements,
+)
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 18, tzinfo=UTC)

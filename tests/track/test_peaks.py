@@ -13,14 +13,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import (
-    missing,
-    observations,
-    observed,
-    percent_measurements,
-    provenances,
-    token_measurements,
-)
 
 from ctxmeasure import record, track
 from ctxmeasure.measurement import Measurement, PercentMeasurement, TokenMeasurement
@@ -33,6 +25,14 @@ from ctxmeasure.observation import (
     Observed,
     Partial,
     Provenance,
+)
+from ctxmeasure.testing.strategies import (
+    missing,
+    observations,
+    observed,
+    percent_measurements,
+    provenances,
+    token_measurements,
 )
 from ctxmeasure.track import Highest, Peaks
 

@@ -346,9 +346,7 @@ class _Case:
             # The absence of a marker tells what a session asked for, not what it was given.
             model = evolve(model, long_context_marker=None)
         match self._resolve(model, seen):
-            case Unresolved(ambiguous=True):
-                return limit
-            case Unresolved():
+            case Unresolved():  # unknown, or not known well enough to vouch for the number
                 return evolve(limit, ceiling=rules.DEFAULT_LIMIT)
             case row:
                 held = _held_against(row, limit, fullest, misstates=seen.misstates_limit)
@@ -591,6 +589,7 @@ def _held_against(
         return MissingReason.LIMIT_CONTRADICTED
     in_doubt = (
         not is_possible
+        or row.is_version_assumed
         or limit.tokens == row.reduced_window_tokens
         or (misstates and larger is not None and limit.tokens == smaller)
         or (row.marker_unsupported and fullest <= smaller)

@@ -122,6 +122,11 @@ class Tail:
         return self._first
 
     @property
+    def cut_off(self) -> int:
+        """How many bytes of the line that the window's beginning cuts are in it."""
+        return self._first - self._window.base
+
+    @property
     def no_complete_row(self) -> bool:
         """The window lies wholly inside one line that is longer than it."""
         if not self.truncated:

@@ -72,6 +72,8 @@ class Capability:
         certainty: How far the id decides the window.
         marker_unsupported: The long-context marker was given although the provider no longer (or
             never) serves the long window for this id, so the client's own figure is in doubt.
+        is_version_assumed: Only some versions of the client list the model, and its version is not
+            known: others state a guess for it.
         max_input_tokens: The provider's input cap when it is not the window; None if unknown.
         max_output_tokens: The provider's output cap; None if unknown.
         source: Name of the source the window was taken from.
@@ -85,6 +87,7 @@ class Capability:
     reduced_window_tokens: int | None = None
     certainty: Certainty = Certainty.DECIDED
     marker_unsupported: bool = False
+    is_version_assumed: bool = False
     max_input_tokens: int | None = None
     max_output_tokens: int | None = None
     source: str = ""

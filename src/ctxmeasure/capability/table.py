@@ -177,7 +177,9 @@ def _listed(model: ModelRef, client: str, version: Version | None, day: date) ->
         # No version: the newest row; one that newer versions dropped is only a default.
         span = rows[-1].span(day)
         certainty = Certainty.DEFAULTED if rows[-1].before else span.certainty
-        return _capability(rows[-1], rows[-1], span.windows, certainty)
+        found = _capability(rows[-1], rows[-1], span.windows, certainty)
+        is_in_some = rows[0].since is not None or rows[-1].before is not None
+        return evolve(found, is_version_assumed=is_in_some)
     for row in rows:
         if row.listed_in(version):
             span = row.span(day)

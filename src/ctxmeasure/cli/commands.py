@@ -10,11 +10,13 @@ from .quiet import QuietGroup, examples
 
 __all__ = ["ctxmeasure"]
 
-# In the order in which the help lists them. A subcommand has the name of its module.
+# In the order in which the help lists them. A subcommand has the name of its module, or that of
+# the module which explains what agents call.
 _COMMANDS = (
     *("sessions", "watch", "observe", "explain", "history", "check"),
-    *("stream", "run", "sources", "models", "doctor"),
+    *("stream", "run", "hook", "statusline", "sources", "models", "doctor"),
 )
+_FOR_AGENTS = frozenset({"hook", "statusline"})
 
 
 class _Commands(QuietGroup):
@@ -28,7 +30,8 @@ class _Commands(QuietGroup):
         """Import a subcommand."""
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f".{cmd_name}", __package__)
+        home = "for_agents" if cmd_name in _FOR_AGENTS else cmd_name
+        module = import_module(f".{home}", __package__)
         command: click.Command = getattr(module, cmd_name)
         return command
 

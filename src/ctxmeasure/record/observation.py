@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..bounded.encode import encode_object
 from ..capability.model import ModelRef
 from ..measurement import Measurement, PercentMeasurement, TokenMeasurement
 from ..observation import Missing, Observation, Observed, Partial, Provenance
@@ -23,7 +24,7 @@ from ..usage import TokenUsage
 if TYPE_CHECKING:
     from cattrs import Converter
 
-__all__ = ["dumps", "from_dict", "loads", "to_dict"]
+__all__ = ["dumps", "from_dict", "loads", "timestamp", "to_dict"]
 
 _STATES: dict[str, type[Observed | Missing]] = {"observed": Observed, "missing": Missing}
 _SHAPES: dict[str, type[TokenMeasurement | PercentMeasurement]] = {
@@ -66,16 +67,7 @@ def dumps(observation: Observation) -> str:
     Raises:
         TypeError: *observation* is not an observation.
     """
-    import json  # noqa: PLC0415 - only writers pay for it
-
-    import orjson  # noqa: PLC0415 - only writers pay for it
-
-    wire = to_dict(observation)
-    try:
-        return orjson.dumps(wire).decode()
-    except orjson.JSONEncodeError:
-        # Integers over 64 bits and lone surrogates: JSON can carry them, orjson does not.
-        return json.dumps(wire, separators=(",", ":"))
+    return encode_object(to_dict(observation))
 
 
 def from_dict(wire: Mapping[str, Any]) -> Observation:
@@ -116,12 +108,13 @@ def _known(**keys: Any) -> dict[str, Any]:
     return {key: value for key, value in keys.items() if value is not None}
 
 
-def _timestamp(moment: datetime) -> str:
+def timestamp(moment: datetime) -> str:
+    """Return a *moment* in UTC as the wire has it: three decimals and ``Z``."""
     return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def _value(value: Measurement) -> dict[str, Any]:
-    sample = {"measured_at": _timestamp(value.measured_at), "method": value.method}
+    sample = {"measured_at": timestamp(value.measured_at), "method": value.method}
     match value:
         case TokenMeasurement():
             return {
@@ -146,7 +139,7 @@ def _partial(partial: Partial) -> dict[str, Any]:
         used_tokens=partial.used_tokens,
         used_percent=partial.used_percent,
         limit_tokens=partial.limit_tokens,
-        measured_at=None if moment is None else _timestamp(moment),
+        measured_at=None if moment is None else timestamp(moment),
         estimated=partial.estimated,
     )
 

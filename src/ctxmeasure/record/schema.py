@@ -6,8 +6,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 __all__ = ["WireForm", "schema"]
 
-WireForm: TypeAlias = Literal["observation", "runner_event"]
-"""What has a schema: what `dumps` writes, and what `runner_event_fields` returns."""
+WireForm: TypeAlias = Literal["observation", "runner_event", "context_observed"]
+"""What has a schema: what `dumps` writes, what `runner_event_fields` returns, a ledger's events."""
 
 
 def schema(form: WireForm = "observation") -> dict[str, Any]:
@@ -19,7 +19,7 @@ def schema(form: WireForm = "observation") -> dict[str, Any]:
         ValueError: There is no such *form*.
     """
     if form not in get_args(WireForm):
-        raise ValueError(f"form: expected {' or '.join(get_args(WireForm))}")
+        raise ValueError(f"form: expected one of {', '.join(get_args(WireForm))}")
     import json  # noqa: PLC0415 - only who asks pays for it
     from importlib.resources import files  # noqa: PLC0415 - as above
 

@@ -6,29 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from acp_messages import (
-    AT,
-    CLAUDE,
-    A,
-    B,
-    Feed,
-    answer,
-    answered,
-    compaction,
-    initialized,
-    kiro,
-    line,
-    metadata,
-    notification,
-    opened,
-    request,
-    short,
-    update,
-    usage,
-)
+from acp_messages import AT, Feed, short
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 import ctxmeasure as cm
 from ctxmeasure import Missing, MissingReason, Observed, Policy, Stream
@@ -36,6 +16,24 @@ from ctxmeasure.adapters.acp.session import SESSION
 from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedPercent, UsedTokens
 from ctxmeasure.identify import claimant
 from ctxmeasure.observation import Attestation, Confidence, LimitBasis, Partial, UsedBasis
+from ctxmeasure.testing.acp.messages import (
+    CLAUDE,
+    A,
+    B,
+    answer,
+    answered,
+    compaction,
+    initialized,
+    kiro,
+    metadata,
+    notification,
+    opened,
+    request,
+    update,
+    usage,
+)
+from ctxmeasure.testing.hostile import any_json, spoilt
+from ctxmeasure.testing.session import line
 
 SECOND = timedelta(seconds=1)
 
@@ -58,12 +56,13 @@ def test_a_report_is_the_agents_own_pair_as_of_its_receipt() -> None:
         used_basis=UsedBasis.PROMPT_AND_OUTPUT,
         limit_tokens=200_000,
         limit_basis=LimitBasis.WINDOW,
+        default_limits=frozenset({200_000}),
         overflows=True,
     )
 
 
 def test_a_report_is_native_and_exact() -> None:
-    latest = heard(usage(53_000)).latest
+    latest = heard(initialized("agent"), usage(53_000)).latest
     assert isinstance(latest, Observed)
     assert (latest.attestation, latest.confidence) == (Attestation.NATIVE, Confidence.EXACT)
     assert latest.value.method == "acp_usage_update"
@@ -435,6 +434,14 @@ def test_a_cleared_history_has_no_measure_yet() -> None:
     )
 
 
+@pytest.mark.parametrize("before", [kiro("compaction/status", A, status="completed"), answered()])
+def test_a_cleared_history_is_measured_as_a_new_one(before: dict[str, Any]) -> None:
+    feed = Feed()(opened(), before)
+    assert feed.said() is not MissingReason.NOT_MEASURED_YET
+    assert feed(kiro("clear/status", A)).said() is MissingReason.NOT_MEASURED_YET
+    assert feed(usage(53_000)).said() == (53_000, 200_000)
+
+
 # -- ends of turns ------------------------------------------------------------------------------
 
 SUMS = {"totalTokens": 5_200_000, "inputTokens": 5_200_000, "outputTokens": 40_000}
@@ -541,7 +548,20 @@ def test_the_bridge_to_claude_code_states_a_default_that_it_may_not_have() -> No
     assert known.confidence is Confidence.EXACT
 
 
-@pytest.mark.parametrize("name", [None, 5, "agent", "claude-agent-acp-fork"])
+@pytest.mark.parametrize("shake", [[], [initialized(None)], [initialized(5)]])
+def test_an_agent_that_has_not_named_itself_may_be_the_bridge(shake: list[dict[str, Any]]) -> None:
+    latest = heard(*shake, usage(53_000)).latest
+    assert isinstance(latest, Observed)
+    assert latest.confidence is Confidence.MEDIUM
+    over = heard(*shake, usage(210_000)).latest  # or one whose context does overflow
+    assert isinstance(over, Observed)
+    assert over.confidence is Confidence.MEDIUM
+    other = heard(*shake, usage(53_000, 272_000)).latest
+    assert isinstance(other, Observed)
+    assert other.confidence is Confidence.EXACT
+
+
+@pytest.mark.parametrize("name", ["agent", "claude-agent-acp-fork"])
 def test_an_agent_of_another_name_is_believed(name: Any) -> None:
     latest = heard(initialized(name), usage(53_000)).latest
     assert isinstance(latest, Observed)
@@ -564,7 +584,7 @@ def test_an_agent_of_another_name_is_believed(name: Any) -> None:
     ],
 )
 def test_one_message_can_be_observed_decoded_or_not(row: dict[str, Any], said: Any) -> None:
-    for given_ in (row, line(row), line(row, end=b"")):
+    for given_ in (row, line(row), line(row).removesuffix(b"\n")):
         seen = cm.observe("acp.session", given_, at=AT)
         match seen:
             case Observed(value=cm.TokenMeasurement() as value):
@@ -618,9 +638,9 @@ def kind_last(row: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("end", [b"\n", b""])
 @pytest.mark.parametrize("row", LONG, ids=lambda row: row["params"]["update"]["sessionUpdate"])
 def test_long_and_frequent_updates_are_not_decoded(row: dict[str, Any], end: bytes) -> None:
-    assert not SESSION.relevant(line(row, end=end))
+    assert not SESSION.relevant(line(row).removesuffix(b"\n") + end)
     is_rare = row["params"]["update"]["sessionUpdate"] == "user_message_chunk"
-    assert SESSION.relevant(line(kind_last(row), end=end)) is is_rare
+    assert SESSION.relevant(line(kind_last(row)).removesuffix(b"\n") + end) is is_rare
 
 
 MATTERS = [

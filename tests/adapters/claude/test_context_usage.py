@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 from ctxmeasure.adapters.claude.context_usage import CONTEXT_USAGE
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Evidence, Gap, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.hostile import any_json, spoilt
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 from ctxmeasure.adapters.claude.hook import HOOK, query_from_hook, transcript_path
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Evidence, Gap, Phase, Query, UsedTokens
 from ctxmeasure.observation import MissingReason, UsedBasis
+from ctxmeasure.testing.hostile import any_json, spoilt
 
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[2] / "recordings"

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 import ctxmeasure
 from ctxmeasure.adapters import claude
-from ctxmeasure.adapters.claude.rows import model_ref, release, same_model
+from ctxmeasure.adapters.claude.dialect import release
+from ctxmeasure.adapters.claude.rows import model_ref, same_model
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.registry import find
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from claude_frames import lines_of, result
+from claude_frames import lines_of
 
 from ctxmeasure import Stream
 from ctxmeasure.adapters.claude.run import tally
 from ctxmeasure.source import Tally
+from ctxmeasure.testing.claude.frames import result
 
 
 def tallied(recording: str) -> Tally:

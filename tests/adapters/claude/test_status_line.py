@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 from ctxmeasure.adapters.claude.status_line import STATUS_LINE
 from ctxmeasure.capability.model import ModelRef
@@ -24,6 +23,7 @@ from ctxmeasure.evidence import (
     UsedTokens,
 )
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.hostile import any_json, spoilt
 from ctxmeasure.usage import TokenUsage
 
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)

@@ -6,30 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_frames import (
-    AT,
-    MODEL,
+from claude_frames import AT, STREAMED, Feed, lines_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmeasure.adapters.claude.stream import STREAM
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
+from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.claude.frames import (
     SESSION,
-    STREAMED,
-    Feed,
     assistant,
     boundary,
     init,
-    lines_of,
     message_delta,
     message_start,
     result,
     status,
     usage,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
-
-from ctxmeasure.adapters.claude.stream import STREAM
-from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
-from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.claude.rows import MODEL
+from ctxmeasure.testing.hostile import any_json, spoilt
 
 ROOT = Path(__file__).parents[2] / "recordings"
 TRUTH = {name: json.loads((ROOT / name / "truth.json").read_bytes()) for name in STREAMED}
@@ -164,7 +161,7 @@ def test_an_error_without_a_response_before_it_says_that_the_window_is_exceeded(
     feed = Feed()
     for line in (ROOT / "claude/e-error-400/stream-2.jsonl").read_bytes().splitlines():
         feed.take(line)
-    assert feed.reason is MissingReason.WINDOW_EXCEEDED
+    assert feed.reason() is MissingReason.WINDOW_EXCEEDED
 
 
 def test_a_compaction_leaves_the_runtimes_estimate_as_a_partial() -> None:
@@ -185,12 +182,12 @@ def test_a_compaction_leaves_the_runtimes_estimate_as_a_partial() -> None:
 
 def test_issue_claude_code_87602_post_tokens_are_not_the_context() -> None:
     feed = Feed()(init(), assistant(61_303), boundary(pre_tokens=61_895, post_tokens=5_706))
-    assert feed.reason is MissingReason.COMPACTED
+    assert feed.reason() is MissingReason.COMPACTED
 
 
 def test_issue_claude_code_44723_model_usage_is_no_numerator() -> None:
     feed = Feed()(init(), assistant(30_000), result({MODEL: 200_000, "claude-haiku-4-5": 200_000}))
-    assert (feed.used, feed.limit) == (30_000, 200_000)
+    assert (feed.used, feed.limit()) == (30_000, 200_000)
 
 
 def test_issue_agent_sdk_66_result_usage_is_a_sum() -> None:
@@ -204,7 +201,9 @@ def test_issue_agent_portal_1528_a_tool_loop_does_not_peg_the_meter() -> None:
 
 
 def test_issue_agentrove_298_a_result_message_says_nothing_of_the_window() -> None:
-    assert Feed()(init(), result(usage=usage(14_800_000))).reason is MissingReason.NOT_MEASURED_YET
+    assert (
+        Feed()(init(), result(usage=usage(14_800_000))).reason() is MissingReason.NOT_MEASURED_YET
+    )
 
 
 def test_issue_agentrove_231_a_subagents_frames_are_not_the_main_context() -> None:
@@ -232,8 +231,8 @@ def test_issue_synara_830_the_compactions_own_call_is_no_response() -> None:
         assistant(171_100, "msg_01b"),
         assistant(171_100, "msg_01b"),
     ]
-    assert Feed()(*compacted).reason is MissingReason.COMPACTED
-    assert Feed()(*compacted, result()).reason is MissingReason.COMPACTED
+    assert Feed()(*compacted).reason() is MissingReason.COMPACTED
+    assert Feed()(*compacted, result()).reason() is MissingReason.COMPACTED
     assert Feed()(*compacted, assistant(31_000, "msg_01c")).used == 31_000
 
 
@@ -245,14 +244,14 @@ def test_issue_ccstatusline_98_a_synthetic_frame_is_no_response() -> None:
 def test_issue_agor_2167_the_runtimes_window_beats_a_default() -> None:
     marked = f"{MODEL}[1m]"
     feed = Feed()(init(marked), assistant(250_010), result({marked: 1_000_000}))
-    assert (feed.used, feed.limit) == (250_010, 1_000_000)
+    assert (feed.used, feed.limit()) == (250_010, 1_000_000)
 
 
 def test_issue_t3code_2034_the_last_main_usage_meets_its_models_window() -> None:
     windows = {"claude-haiku-4-5-20251001": 200_000, "claude-opus-4-8": 1_000_000}
     opus = assistant(150_000, message={"model": "claude-opus-4-8"})
     feed = Feed()(init("claude-opus-4-8"), opus, result(windows))
-    assert (feed.used, feed.limit) == (150_000, 1_000_000)
+    assert (feed.used, feed.limit()) == (150_000, 1_000_000)
 
 
 def test_issue_t3code_4650_task_counters_do_not_ratchet_the_meter() -> None:
@@ -269,8 +268,8 @@ def test_issue_t3code_4650_task_counters_do_not_ratchet_the_meter() -> None:
 
 
 def test_before_the_first_response_nothing_is_measured() -> None:
-    assert Feed().reason is MissingReason.NOT_MEASURED_YET
-    assert Feed()(init()).reason is MissingReason.NOT_MEASURED_YET
+    assert Feed().reason() is MissingReason.NOT_MEASURED_YET
+    assert Feed()(init()).reason() is MissingReason.NOT_MEASURED_YET
     assert isinstance(Feed()(init()).peak(), Gap)
 
 
@@ -328,7 +327,7 @@ def test_a_delta_of_another_message_is_not_taken() -> None:
 
 
 def test_a_delta_without_its_beginning_is_not_taken() -> None:
-    assert Feed()(init(), message_delta(usage(30_000))).reason is MissingReason.NOT_MEASURED_YET
+    assert Feed()(init(), message_delta(usage(30_000))).reason() is MissingReason.NOT_MEASURED_YET
 
 
 def test_a_gateways_zeros_at_the_beginning_wait_for_the_delta() -> None:
@@ -336,7 +335,7 @@ def test_a_gateways_zeros_at_the_beginning_wait_for_the_delta() -> None:
     feed = Feed()(
         init(), message_start(30_000, usage=zeros), assistant(3, message={"usage": zeros})
     )
-    assert feed.reason is MissingReason.USAGE_NOT_REPORTED
+    assert feed.reason() is MissingReason.USAGE_NOT_REPORTED
     assert feed(message_delta(usage(30_000, 120))).used == 30_000
 
 
@@ -355,7 +354,7 @@ def test_a_delta_with_a_prompt_corrects_the_beginning_zeros_and_all() -> None:
 
 def test_a_delta_whose_prompt_is_no_count_is_not_covered_up() -> None:
     feed = Feed()(init(), message_start(30_000), message_delta({"input_tokens": False}))
-    assert feed.reason is MissingReason.USAGE_INVALID
+    assert feed.reason() is MissingReason.USAGE_INVALID
 
 
 def test_a_delta_can_bring_the_only_usage() -> None:
@@ -371,7 +370,7 @@ def test_a_block_without_usage_does_not_void_its_response() -> None:
 def test_absent_cache_counts_are_not_zero() -> None:
     bare = {"input_tokens": 30_000, "output_tokens": 5}
     feed = Feed()(init(), assistant(3, message={"usage": bare}))
-    assert feed.reason is MissingReason.USAGE_INCOMPLETE
+    assert feed.reason() is MissingReason.USAGE_INCOMPLETE
     gap = feed.evidence()
     assert gap.model == ModelRef(id=MODEL, long_context_marker=False, platform="first_party")
     assert gap.runtime_version == "2.1.332"
@@ -379,7 +378,7 @@ def test_absent_cache_counts_are_not_zero() -> None:
 
 def test_a_newer_response_without_usage_is_not_covered_by_an_older_one() -> None:
     feed = Feed()(init(), assistant(30_000), assistant(3, "msg_01b", message={"usage": None}))
-    assert feed.reason is MissingReason.USAGE_NOT_REPORTED
+    assert feed.reason() is MissingReason.USAGE_NOT_REPORTED
 
 
 @pytest.mark.parametrize("mark", [{"error": "server_error"}, {"is_api_error_message": True}])
@@ -453,17 +452,17 @@ def test_a_sum_leaves_the_output_alone() -> None:
 def test_the_last_iteration_stands_in_for_a_faulty_response() -> None:
     summed = {**usage(99_000), "iterations": [{**usage(31_000, 9), "type": "message"}]}
     feed = Feed()(init(), assistant(3, message={"usage": None}))
-    assert feed(result(usage=usage(99_000))).reason is MissingReason.USAGE_NOT_REPORTED
+    assert feed(result(usage=usage(99_000))).reason() is MissingReason.USAGE_NOT_REPORTED
     assert feed(result(usage=summed)).used == 31_000
 
 
 def test_a_result_alone_is_measured_by_its_last_call() -> None:
     summed = {**usage(99_000), "iterations": [{**usage(31_000, 9), "type": "message"}]}
     feed = Feed()(result(usage=summed))
-    assert (feed.used, feed.limit) == (31_000, 200_000)
+    assert (feed.used, feed.limit()) == (31_000, 200_000)
     assert feed.marker is False
     several = Feed()(result({MODEL: 200_000, OTHER: 1_000_000}, usage=summed))
-    assert (several.used, several.limit) == (31_000, None)
+    assert (several.used, several.limit()) == (31_000, None)
     assert several.evidence().model is None
 
 
@@ -481,14 +480,14 @@ def test_a_result_alone_is_measured_by_its_last_call() -> None:
 )
 def test_an_iteration_without_all_four_counts_is_none(iterations: object) -> None:
     feed = Feed()(result(usage={**usage(99_000), "iterations": iterations}))
-    assert feed.reason is MissingReason.NOT_MEASURED_YET
+    assert feed.reason() is MissingReason.NOT_MEASURED_YET
 
 
 def test_a_crash_result_with_zeros_changes_nothing() -> None:
     feed = Feed()(init(), assistant(30_000), result(), init(), assistant(31_000, "msg_01b"))
     crashed = result({}, usage=dict.fromkeys(usage(0), 0), subtype="error_during_execution")
     feed(crashed)
-    assert (feed.used, feed.limit) == (31_000, 200_000)
+    assert (feed.used, feed.limit()) == (31_000, 200_000)
 
 
 def test_a_prompt_too_long_leaves_the_last_response_standing() -> None:
@@ -498,7 +497,7 @@ def test_a_prompt_too_long_leaves_the_last_response_standing() -> None:
 
 def test_without_a_result_the_limit_is_left_to_the_model() -> None:
     feed = Feed()(init(f"{MODEL}[1m]"), assistant(30_000))
-    assert (feed.used, feed.limit, feed.marker) == (30_000, None, True)
+    assert (feed.used, feed.limit(), feed.marker) == (30_000, None, True)
 
 
 # -- windows ------------------------------------------------------------------------------------
@@ -506,21 +505,21 @@ def test_without_a_result_the_limit_is_left_to_the_model() -> None:
 
 def test_the_long_and_the_short_window_of_one_model_are_told_apart() -> None:
     windows = {MODEL: 200_000, f"{MODEL}[1m]": 1_000_000}
-    assert Feed()(init(f"{MODEL}[1m]"), assistant(30_000), result(windows)).limit == 1_000_000
-    assert Feed()(init(MODEL), assistant(30_000), result(windows)).limit == 200_000
+    assert Feed()(init(f"{MODEL}[1m]"), assistant(30_000), result(windows)).limit() == 1_000_000
+    assert Feed()(init(MODEL), assistant(30_000), result(windows)).limit() == 200_000
 
 
 def test_without_an_init_two_windows_of_one_model_are_none() -> None:
     windows = {MODEL: 200_000, f"{MODEL}[1m]": 1_000_000}
     feed = Feed()(assistant(30_000), result(windows))
-    assert (feed.used, feed.limit, feed.marker) == (30_000, None, None)
-    assert Feed()(assistant(30_000), result({f"{MODEL}[1m]": 1_000_000})).limit == 1_000_000
+    assert (feed.used, feed.limit(), feed.marker) == (30_000, None, None)
+    assert Feed()(assistant(30_000), result({f"{MODEL}[1m]": 1_000_000})).limit() == 1_000_000
 
 
 def test_a_window_of_the_other_marker_is_not_taken() -> None:
     marked = result({f"{MODEL}[1m]": 1_000_000})
-    assert Feed()(init(MODEL), assistant(30_000), marked).limit is None
-    assert Feed()(init(f"{MODEL}[1m]"), assistant(30_000), result()).limit is None
+    assert Feed()(init(MODEL), assistant(30_000), marked).limit() is None
+    assert Feed()(init(f"{MODEL}[1m]"), assistant(30_000), result()).limit() is None
 
 
 def test_a_window_is_found_by_its_canonical_id() -> None:
@@ -529,39 +528,39 @@ def test_a_window_is_found_by_its_canonical_id() -> None:
     own = {"contextWindow": 1_000_000, "canonicalModel": "claude-opus-4-8"}
     feed = Feed()(assistant(30_000, message={"model": "claude-opus-4-8"}))
     feed(result(modelUsage={profile: own, "claude-haiku-4-5": other}))
-    assert feed.limit == 1_000_000
+    assert feed.limit() == 1_000_000
 
 
 def test_the_only_window_is_the_main_models_also_behind_a_gateway_that_echoes_any_name() -> None:
     echo = assistant(30_000, message={"model": "mcs-5"})
-    assert Feed()(init("my-model"), echo, result({"my-model": 128_000})).limit == 128_000
+    assert Feed()(init("my-model"), echo, result({"my-model": 128_000})).limit() == 128_000
     windows = {"my-model": 128_000, "claude-haiku-4-5": 200_000}
-    assert Feed()(init("my-model"), echo, result(windows)).limit is None
+    assert Feed()(init("my-model"), echo, result(windows)).limit() is None
 
 
 def test_a_fallback_model_does_not_get_the_window_of_the_model_it_stands_in_for() -> None:
     fallback = assistant(40_000, "msg_01b", message={"model": OTHER})
     feed = Feed()(init(), assistant(30_000), result(), init(), fallback)
-    assert (feed.used, feed.limit) == (40_000, None)
-    assert feed(result({MODEL: 200_000, OTHER: 1_000_000})).limit == 1_000_000
+    assert (feed.used, feed.limit()) == (40_000, None)
+    assert feed(result({MODEL: 200_000, OTHER: 1_000_000})).limit() == 1_000_000
 
 
 @pytest.mark.parametrize("window", [0, -1, True, "200000", 2e5, None, [200_000]])
 def test_a_window_that_is_no_positive_whole_number_is_none(window: object) -> None:
     feed = Feed()(init(), assistant(30_000), result({MODEL: window}))
-    assert (feed.used, feed.limit) == (30_000, None)
+    assert (feed.used, feed.limit()) == (30_000, None)
 
 
 def test_a_stated_window_holds_for_the_next_turns_of_its_model() -> None:
     feed = Feed()(init(), assistant(30_000), result(), init(), assistant(40_000, "msg_01b"))
-    assert (feed.used, feed.limit) == (40_000, 200_000)
+    assert (feed.used, feed.limit()) == (40_000, 200_000)
 
 
 def test_a_response_without_a_model_is_of_the_sessions() -> None:
     feed = Feed()(init(), assistant(30_000, message={"model": None}), result())
-    assert (feed.limit, feed.marker) == (200_000, False)
+    assert (feed.limit(), feed.marker) == (200_000, False)
     nameless = Feed()(assistant(30_000, message={"model": None}), result())
-    assert nameless.limit is None
+    assert nameless.limit() is None
     assert nameless.evidence().model is None
 
 
@@ -575,8 +574,8 @@ def test_a_switch_of_the_model_voids_the_count_until_the_new_model_answers() -> 
     assert seen.reason is MissingReason.NOT_MEASURED_YET
     assert seen.partial == Partial(used_tokens=30_000, measured_at=AT)
     feed(assistant(33_000, "msg_01b", message={"model": OTHER}))
-    assert (feed.used, feed.limit) == (33_000, None)
-    assert feed(result({MODEL: 200_000, OTHER: 1_000_000})).limit == 1_000_000
+    assert (feed.used, feed.limit()) == (33_000, None)
+    assert feed(result({MODEL: 200_000, OTHER: 1_000_000})).limit() == 1_000_000
 
 
 def test_a_switch_after_a_faulty_response_leaves_no_count() -> None:
@@ -587,7 +586,7 @@ def test_a_switch_after_a_faulty_response_leaves_no_count() -> None:
 
 def test_a_switch_to_the_long_window_keeps_the_count_and_drops_the_limit() -> None:
     feed = Feed()(init(), assistant(30_000), result(), init(f"{MODEL}[1m]"))
-    assert (feed.used, feed.limit, feed.marker) == (30_000, None, True)
+    assert (feed.used, feed.limit(), feed.marker) == (30_000, None, True)
 
 
 def test_an_init_after_the_response_tells_its_marker() -> None:
@@ -608,7 +607,7 @@ def test_a_fallback_model_is_no_evidence_of_the_marker() -> None:
 def test_a_beta_header_that_asks_for_the_long_window_leaves_the_marker_open() -> None:
     feed = Feed()(init(betas=["context-1m-2025-08-07"]), assistant(30_000))
     assert feed.marker is None
-    assert feed(result({MODEL: 1_000_000})).limit == 1_000_000
+    assert feed(result({MODEL: 1_000_000})).limit() == 1_000_000
 
 
 # -- compactions --------------------------------------------------------------------------------
@@ -624,8 +623,8 @@ def test_while_a_compaction_runs_the_last_response_stands_and_its_own_call_does_
 def test_a_compaction_that_succeeded_voids_the_count_before_its_boundary_comes() -> None:
     feed = Feed()(init(), assistant(150_000), status("compacting"))
     feed(status(None, compact_result="success"))
-    assert feed.reason is MissingReason.COMPACTED
-    assert feed(assistant(151_000, "msg_01b")).reason is MissingReason.COMPACTED
+    assert feed.reason() is MissingReason.COMPACTED
+    assert feed(assistant(151_000, "msg_01b")).reason() is MissingReason.COMPACTED
     assert feed(assistant(9_000, "msg_01c")).used == 9_000
 
 
@@ -650,8 +649,8 @@ def test_a_compaction_whose_end_was_lost_ends_with_its_turn(end: dict[str, Any])
 
 def test_a_compaction_before_any_response_is_followed_too() -> None:
     feed = Feed()(init(), status("compacting"), status(None, compact_result="success"))
-    assert feed.reason is MissingReason.COMPACTED
-    assert feed(boundary()).reason is MissingReason.COMPACTED
+    assert feed.reason() is MissingReason.COMPACTED
+    assert feed(boundary()).reason() is MissingReason.COMPACTED
     assert feed(assistant(9_000)).used == 9_000
 
 
@@ -662,13 +661,13 @@ def test_a_small_sessions_first_response_after_its_compaction_counts() -> None:
 
 def test_a_boundary_without_a_count_is_held_against_the_last_response() -> None:
     feed = Feed()(init(), assistant(150_000), boundary(pre_tokens="150000"))
-    assert feed(assistant(151_000, "msg_01b")).reason is MissingReason.COMPACTED
+    assert feed(assistant(151_000, "msg_01b")).reason() is MissingReason.COMPACTED
 
 
 def test_the_events_of_the_compactions_own_call_are_not_taken_after_the_boundary() -> None:
     feed = Feed()(init(), assistant(150_000), boundary(pre_tokens=150_001))
     feed(message_start(151_000, "msg_01b"), message_delta(usage(151_000, 700)))
-    assert feed(assistant(151_000, "msg_01b")).reason is MissingReason.COMPACTED
+    assert feed(assistant(151_000, "msg_01b")).reason() is MissingReason.COMPACTED
 
 
 @pytest.mark.parametrize("stated", [None, 0, -5, True, "930", 930.0])
@@ -680,7 +679,7 @@ def test_an_estimate_that_is_no_count_is_no_partial(stated: object) -> None:
 
 def test_a_boundary_without_metadata_is_one() -> None:
     feed = Feed()(init(), assistant(150_000), {**boundary(), "compact_metadata": 7})
-    assert feed.reason is MissingReason.COMPACTED
+    assert feed.reason() is MissingReason.COMPACTED
 
 
 def test_the_peak_survives_a_compaction() -> None:
@@ -704,16 +703,16 @@ def test_the_peak_survives_a_compaction() -> None:
 )
 def test_a_reset_conversation_is_not_measured_yet(reset: dict[str, Any]) -> None:
     feed = Feed()(init(), assistant(30_000), reset)
-    assert feed.reason is MissingReason.NOT_MEASURED_YET
+    assert feed.reason() is MissingReason.NOT_MEASURED_YET
     summed = {**usage(99_000), "iterations": [{**usage(31_000), "type": "message"}]}
-    assert feed(result(usage=summed)).reason is MissingReason.NOT_MEASURED_YET
+    assert feed(result(usage=summed)).reason() is MissingReason.NOT_MEASURED_YET
 
 
 def test_another_session_begins_with_nothing() -> None:
     feed = Feed()(init(), assistant(30_000), result(), init(session_id="another"))
-    assert feed.reason is MissingReason.NOT_MEASURED_YET
+    assert feed.reason() is MissingReason.NOT_MEASURED_YET
     feed(assistant(9_000, "msg_01b", session_id="another"))
-    assert (feed.used, feed.limit) == (9_000, None)
+    assert (feed.used, feed.limit()) == (9_000, None)
     peak = feed.peak()
     assert isinstance(peak, UsedTokens)
     assert peak.usage is not None
@@ -964,7 +963,7 @@ def test_a_wrong_type_anywhere_gives_a_true_count_or_none(recording: str) -> Non
             if isinstance(wrong, dict):
                 spoilt_feed = Feed(STREAM.step(feed.state, wrong, Query(at=AT)))
                 assert spoilt_feed.used in {None, *counts}
-                assert spoilt_feed.limit in {None, 200_000}
+                assert spoilt_feed.limit() in {None, 200_000}
         feed(frame)
 
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_sessions import ABSENT, MODEL, START, Writer, joined, read, usage
+from claude_sessions import read
 
 from ctxmeasure.adapters.claude.transcript import TRANSCRIPT
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Channel, Evidence, Gap, Phase, UsedTokens
 from ctxmeasure.observation import MissingReason, Partial, UsedBasis
+from ctxmeasure.testing import ABSENT, START
+from ctxmeasure.testing.claude.rows import MODEL, TranscriptRows, usage
+from ctxmeasure.testing.session import joined
 from ctxmeasure.usage import TokenUsage
 
 TURN = "9b50f700-0000-4000-8000-000000000001"
@@ -35,9 +38,9 @@ def reason(evidence: Evidence) -> str:
     return evidence.reason.value
 
 
-def answered(tokens: int = 40_000, **fields: Any) -> Writer:
+def answered(tokens: int = 40_000, **fields: Any) -> TranscriptRows:
     """Return a session of one prompt and its response."""
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(tokens, **fields)
     return session
@@ -98,9 +101,9 @@ def test_a_response_without_a_usable_time_has_none(timestamp: Any) -> None:
 # -- one response, many rows (issues 51 and 52) -----------------------------------------------
 
 
-def blocks(*outputs: int, **fields: Any) -> Writer:
+def blocks(*outputs: int, **fields: Any) -> TranscriptRows:
     """Return a session whose one response has a row for each of *outputs*."""
-    session = Writer(prompt_id=None, version="2.1.63")
+    session = TranscriptRows(prompt_id=None, version="2.1.63")
     session.prompt()
     for output in outputs:
         message = {"usage": usage(24_000, output), "stop_reason": None}
@@ -140,7 +143,7 @@ def test_all_block_rows_and_phases_give_one_identity() -> None:
 def test_a_response_without_an_id_is_known_by_its_row() -> None:
     evidence = read(answered(message={"id": ABSENT}, uuid="row-1").content)
     assert isinstance(evidence, UsedTokens)
-    assert evidence.identity == (Writer().session_id, "", "row-1")
+    assert evidence.identity == (TranscriptRows().session_id, "", "row-1")
 
 
 def test_a_response_without_any_id_has_no_identity() -> None:
@@ -150,7 +153,7 @@ def test_a_response_without_any_id_has_no_identity() -> None:
 
 
 def test_parallel_tools_are_no_rewind_although_the_leaf_skips_a_sibling_row() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     first = session.response(15_000, message_id="msg_01abc")
     second = session.response(15_000, message_id="msg_01abc")
@@ -170,7 +173,7 @@ def test_issue_1_a_sidechain_row_is_never_the_main_context() -> None:
 
 
 def test_issue_53_a_sub_agents_file_has_no_main_context() -> None:
-    agent = Writer(agent_id="a54e51b23b1dadccb")
+    agent = TranscriptRows(agent_id="a54e51b23b1dadccb")
     agent.prompt()
     agent.response(2_000)
     assert reason(read(agent.content)) == "session_mismatch"
@@ -233,7 +236,7 @@ def test_issue_45_the_echoed_model_id_says_nothing_about_the_long_window() -> No
 
 def test_a_tools_result_that_quotes_a_transcript_is_no_row_of_it() -> None:
     session = answered()
-    quoted = Writer()
+    quoted = TranscriptRows()
     quoted.compaction(post=900)
     quoted.response(90_000)
     session.tool_result(toolUseResult={"rows": quoted.rows})
@@ -251,10 +254,10 @@ def test_a_frame_of_the_live_stream_is_no_row() -> None:
 
 def test_a_sub_agent_is_measured_when_it_is_asked_for() -> None:
     session = answered()
-    agent = Writer(agent_id="a54e51b")
+    agent = TranscriptRows(agent_id="a54e51b")
     agent.prompt()
     agent.response(2_000)
-    other = Writer(agent_id="b00b135")
+    other = TranscriptRows(agent_id="b00b135")
     other.prompt()
     other.response(3_000)
     content = agent.content + session.content + other.content
@@ -267,7 +270,7 @@ def test_a_sub_agent_is_measured_when_it_is_asked_for() -> None:
 def test_the_samples_of_two_agents_are_never_one_sample() -> None:
     identities = set()
     for agent_id in (None, "a54e51b", "b00b135"):
-        agent = Writer(agent_id=agent_id)
+        agent = TranscriptRows(agent_id=agent_id)
         agent.prompt()
         agent.response(2_000, message_id="msg_01abc")
         evidence = read(agent.content, agent_id=agent_id)
@@ -281,13 +284,13 @@ def test_the_samples_of_two_agents_are_never_one_sample() -> None:
     [
         {"session_id": ABSENT},
         {"session_id": OTHER_SESSION},
-        {"sessionId": ABSENT, "session_id": Writer().session_id},
-        {"sessionId": 7, "session_id": Writer().session_id},
+        {"sessionId": ABSENT, "session_id": TranscriptRows().session_id},
+        {"sessionId": 7, "session_id": TranscriptRows().session_id},
     ],
 )
 def test_a_rows_session_is_spelled_two_ways(spelling: dict[str, Any]) -> None:
     content = answered(**spelling).content
-    assert used(read(content, session_id=Writer().session_id)) == 40_000
+    assert used(read(content, session_id=TranscriptRows().session_id)) == 40_000
 
 
 def test_a_row_that_names_no_session_counts_only_when_none_is_asked_for() -> None:
@@ -298,7 +301,7 @@ def test_a_row_that_names_no_session_counts_only_when_none_is_asked_for() -> Non
 
 
 def test_a_file_whose_rows_name_no_session_is_one_session() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt(sessionId=ABSENT)
     session.response(40_000, sessionId=ABSENT)
     assert used(read(session.content)) == 40_000
@@ -306,7 +309,7 @@ def test_a_file_whose_rows_name_no_session_is_one_session() -> None:
 
 
 def test_without_a_session_the_newest_rows_session_is_taken() -> None:
-    old, new = answered(90_000), Writer(session_id=OTHER_SESSION)
+    old, new = answered(90_000), TranscriptRows(session_id=OTHER_SESSION)
     new.prompt()
     new.response(18_000)
     assert used(read(old.content + new.content)) == 18_000
@@ -324,7 +327,7 @@ def test_a_session_that_copies_another_has_no_number_before_its_own_first_respon
 
 
 def test_a_session_with_no_message_yet_is_not_measured_yet() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.loose({"type": "mode", "sessionId": session.session_id})
     assert reason(read(session.content)) == "not_measured_yet"
     assert reason(read(session.content, session_id=session.session_id)) == "not_measured_yet"
@@ -332,7 +335,7 @@ def test_a_session_with_no_message_yet_is_not_measured_yet() -> None:
 
 
 def test_a_prompt_without_a_response_is_not_measured_yet() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     assert reason(read(session.content)) == "not_measured_yet"
 
@@ -389,7 +392,7 @@ def test_a_parent_that_is_not_in_the_file_breaks_the_chain(parent: Any) -> None:
 
 
 def test_a_cycle_of_parents_breaks_the_chain() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.response(40_000)
     session.prompt(uuid="a", parentUuid="c")
     session.row("system", uuid="b", parentUuid="a")
@@ -554,7 +557,7 @@ def test_a_compaction_in_the_middle_of_a_turn_keeps_the_turn() -> None:
     assert used(read(session.content, phase=Phase.ACTIVE, turn_id=TURN)) == 31_000
 
 
-def preserved(session: Writer, **fields: Any) -> None:
+def preserved(session: TranscriptRows, **fields: Any) -> None:
     """Write the last row of *session* again, behind the compaction that preserved it."""
     session.loose({**session.rows[-3], "parentUuid": session.leaf, **fields})
     session.leaf = session.rows[-1]["uuid"]
@@ -569,6 +572,73 @@ def test_a_preserved_row_that_is_written_again_with_its_old_time_is_void() -> No
     assert reason(read(session.content)) == "compacted"
     session.response(30_000)
     assert used(read(session.content)) == 30_000
+
+
+def test_a_preserved_row_is_void_though_the_clock_was_set_back_and_no_list_names_it() -> None:
+    session = answered(149_703, timestamp="2026-11-29T19:00:00.000Z")
+    session.compaction()
+    preserved(session)
+    assert reason(read(session.content)) == "compacted"
+    session.prompt()
+    session.response(30_000)
+    assert used(read(session.content)) == 30_000
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_response_whose_request_lies_before_the_window_may_be_a_preserved_one(
+    blocks: int,
+) -> None:
+    session = answered(149_703)
+    for _ in range(blocks - 1):
+        session.response(149_703, message_id=session.rows[-1]["message"]["id"])
+    old = session.rows[-blocks:]
+    session.compaction()
+    for row in old:
+        session.loose({**row, "parentUuid": session.leaf})
+        session.leaf = row["uuid"]
+    near = len(joined(session.rows[-blocks:])) + 1  # neither boundary nor summary
+    session.prompt("x" * 5_000)
+    window = near + len(joined(session.rows[-1:]))
+    assert reason(read(session.content, window=window)) == "compacted"
+    assert reason(read(session.content, window=window, budget=window)) == "chain_truncated"
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_response_to_an_image_that_fills_the_window_is_no_preserved_one(blocks: int) -> None:
+    session = TranscriptRows()
+    session.prompt("x" * 300 * 1024)
+    for _ in range(blocks):
+        session.response(40_000, message_id="msg_01abc")
+    assert used(read(session.content, budget=256 * 1024)) == 40_000
+    assert reason(read(session.content, budget=120 * 1024)) == "chain_truncated"
+
+
+def test_a_row_between_an_image_and_a_response_leaves_its_request_unknown() -> None:
+    session = TranscriptRows()
+    session.prompt("x" * 300 * 1024)
+    request = session.leaf
+    session.prompt()
+    session.leaf = request
+    session.response(40_000)
+    assert reason(read(session.content, budget=256 * 1024)) == "chain_truncated"
+    assert used(read(session.content, budget=512 * 1024)) == 40_000
+
+
+def test_another_response_under_the_same_uuid_is_no_preserved_one() -> None:
+    session = answered(149_703, uuid="reused")
+    session.compaction()
+    session.prompt()
+    session.response(30_000, uuid="reused")
+    assert used(read(session.content)) == 30_000
+
+
+def test_a_summary_whose_boundary_lies_before_the_window_may_have_kept_the_response() -> None:
+    session = answered(149_703, timestamp="2026-11-29T19:00:00.000Z", uuid="kept")
+    session.compaction(kept=["kept"])
+    preserved(session)
+    window = len(joined(session.rows[3:])) + 1
+    assert reason(read(session.content, window=window)) == "compacted"
+    assert reason(read(session.content, window=window, budget=window)) == "chain_truncated"
 
 
 @pytest.mark.parametrize(
@@ -644,13 +714,13 @@ def test_a_summary_alone_marks_a_compaction() -> None:
 
 
 def test_a_summary_before_any_response_is_a_compaction_too() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.summary()
     assert reason(read(session.content)) == "compacted"
 
 
 def test_the_model_that_is_named_again_after_a_compaction_goes_with_the_gap() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.attachment("model", identity={"modelId": "claude-opus-4-6"})
     session.prompt()
     session.response(149_703)
@@ -667,7 +737,7 @@ def test_the_model_that_is_named_again_after_a_compaction_goes_with_the_gap() ->
 # -- the turn ---------------------------------------------------------------------------------
 
 
-def two_turns() -> Writer:
+def two_turns() -> TranscriptRows:
     """Return a session whose second turn has a prompt and no response."""
     session = answered(40_000)
     session.prompt_id = OTHER_TURN
@@ -690,7 +760,7 @@ def test_a_turn_that_others_followed_is_neither_active_nor_the_latest(phase: Pha
     assert reason(read(session.content, turn_id=TURN, phase=phase)) == "turn_not_found"
 
 
-def three_turns() -> Writer:
+def three_turns() -> TranscriptRows:
     """Return a session of three turns with the responses 40,000, 50,000 and 51,000, and 60,000."""
     session = two_turns()
     session.response(50_000)
@@ -734,8 +804,24 @@ def test_an_ended_turn_out_of_reach_is_not_found_and_no_other_is_taken() -> None
     assert reason(found) == "turn_not_found"
 
 
+def test_an_ended_turn_is_measured_when_its_last_block_was_received() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    first = session.response(40_000, message_id="msg_1")
+    session.response(40_000, message_id="msg_1")
+    received = session.now - timedelta(seconds=1)
+    session.tool_result(parentUuid=first)  # parallel tools: the chain leaves the last block out
+    session.prompt_id = "another-turn"
+    session.prompt()
+    session.response(50_000)
+    found = read(session.content, turn_id=TURN, phase=Phase.TERMINAL)
+    assert used(found) == 40_000
+    assert isinstance(found, UsedTokens)
+    assert found.measured_at == received
+
+
 def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(40_000, sessionId="5e551014-0000-4000-8000-000000000002")
     session.prompt_id = OTHER_TURN
@@ -746,7 +832,7 @@ def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
 
 
 def test_an_ended_turn_begins_after_a_response_at_the_root() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.response(40_000)
     asked: dict[str, Any] = {"turn_id": TURN, "phase": Phase.TERMINAL}
     later = START + timedelta(seconds=1)
@@ -754,7 +840,7 @@ def test_an_ended_turn_begins_after_a_response_at_the_root() -> None:
 
 
 def test_an_ended_turn_that_names_no_turn_is_told_by_nothing() -> None:
-    session = Writer(prompt_id=None)
+    session = TranscriptRows(prompt_id=None)
     session.prompt()
     session.response(40_000)
     session.prompt_id = OTHER_TURN
@@ -775,7 +861,7 @@ def test_at_a_stop_hook_the_last_row_may_be_missing_but_not_the_turn() -> None:
 
 
 def test_the_request_names_the_turn_through_attachments_and_blocks() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.attachment("skill_listing")
     session.row("system", subtype="api_error")
@@ -785,7 +871,7 @@ def test_the_request_names_the_turn_through_attachments_and_blocks() -> None:
 
 
 def test_a_meta_row_names_a_turn_only_if_it_has_one() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.prompt(isMeta=True, promptId=ABSENT)
     session.response(40_000)
@@ -800,9 +886,9 @@ def test_an_active_turn_must_be_named_or_dated() -> None:
     assert reason(read(session.content, phase=Phase.ACTIVE)) == "turn_ids_not_recorded"
 
 
-def unnamed_turns() -> Writer:
+def unnamed_turns() -> TranscriptRows:
     """Return a session of a version that records no turn ids."""
-    session = Writer(prompt_id=None, version="2.1.71")
+    session = TranscriptRows(prompt_id=None, version="2.1.71")
     session.prompt()
     session.response(40_000)
     return session
@@ -822,7 +908,7 @@ def test_where_no_turn_ids_are_recorded_only_a_time_can_tell(phase: Phase) -> No
 
 
 def test_a_time_tells_nothing_about_a_response_without_one() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     session.response(40_000, timestamp=ABSENT)
     assert reason(read(session.content, turn_started_at=START)) == "turn_not_found"
@@ -836,13 +922,13 @@ def test_a_prompt_without_a_turn_id_does_not_pass_an_older_turn_on() -> None:
 
 
 def test_a_response_at_the_root_belongs_to_no_recorded_turn() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.response(40_000)
     assert reason(read(session.content, turn_id=TURN)) == "turn_ids_not_recorded"
 
 
 def test_a_response_whose_request_is_missing_belongs_to_no_known_turn() -> None:
-    session = Writer(leaf="nowhere")
+    session = TranscriptRows(leaf="nowhere")
     session.response(40_000)
     assert used(read(session.content)) == 40_000
     assert reason(read(session.content, turn_id=TURN)) == "chain_broken"
@@ -969,7 +1055,7 @@ def test_a_server_side_tool_loop_counts_its_last_call_only() -> None:
 # -- the model --------------------------------------------------------------------------------
 
 
-def marker(session: Writer) -> bool | None:
+def marker(session: TranscriptRows) -> bool | None:
     evidence = read(session.content)
     assert isinstance(evidence, UsedTokens)
     assert evidence.model is not None
@@ -979,7 +1065,7 @@ def marker(session: Writer) -> bool | None:
 
 def marked(**fields: Any) -> bool | None:
     """Return the marker of a session with a model attachment, a response and a ledger."""
-    session = Writer()
+    session = TranscriptRows()
     if "attached" in fields:
         session.attachment("model", identity={"modelId": fields.pop("attached")})
     session.prompt()
@@ -1029,7 +1115,7 @@ def test_a_ledger_with_two_entries_for_the_model_is_no_evidence() -> None:
 
 
 def test_a_ledger_of_before_the_response_does_not_count_it() -> None:
-    session = Writer()
+    session = TranscriptRows()
     entries: dict[str, Any] = {MODEL + "[1m]": {}}
     session.loose({"type": "cost-state", "sessionId": session.session_id, "modelUsage": entries})
     session.prompt()
@@ -1054,7 +1140,7 @@ def test_a_model_that_is_named_after_the_response_is_for_the_next_one() -> None:
     ],
 )
 def test_an_attachment_that_names_no_model_is_no_evidence(attachment: Any) -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.row("attachment", attachment=attachment, modelId=MODEL)
     session.prompt()
     session.response(40_000)
@@ -1088,7 +1174,7 @@ def test_a_response_without_a_model_is_measured_without_one(name: Any) -> None:
 # -- the window of bytes ----------------------------------------------------------------------
 
 
-def padded(session: Writer) -> None:
+def padded(session: TranscriptRows) -> None:
     """Write a row that is longer than the windows of these tests."""
     session.attachment("prompt_snapshot", text="x" * 5_000)
 
@@ -1120,11 +1206,11 @@ def test_an_ancestry_that_leaves_the_window_is_cut_off_when_the_budget_ends() ->
 
 
 def test_a_turn_that_begins_before_the_window_is_cut_off_when_the_budget_ends() -> None:
-    session = Writer()
+    session = TranscriptRows()
     session.prompt()
     padded(session)
     session.response(40_000)
-    assert used(read(session.content, window=2_000, budget=2_000)) == 40_000
+    assert used(read(session.content, window=2_000)) == 40_000
     assert used(read(session.content, window=2_000, turn_id=TURN)) == 40_000
     found = read(session.content, window=2_000, budget=2_000, turn_id=TURN)
     assert reason(found) == "chain_truncated"

@@ -6,13 +6,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from codex_notifications import (
-    AT,
+from attrs import evolve
+from codex_notifications import AT, NOTIFICATIONS, Feed
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmeasure.adapters.codex.app_server import APP_SERVER
+from ctxmeasure.capability.model import ModelRef
+from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
+from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.stream import Stream
+from ctxmeasure.testing.codex.notifications import (
     CHILD,
-    NOTIFICATIONS,
     THREAD,
-    WINDOW,
-    Feed,
     compaction,
     ended,
     estimated,
@@ -22,15 +28,8 @@ from codex_notifications import (
     started,
     updated,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
-
-from ctxmeasure.adapters.codex.app_server import APP_SERVER
-from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
-from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
-from ctxmeasure.stream import Stream
+from ctxmeasure.testing.codex.rows import WINDOW
+from ctxmeasure.testing.hostile import any_json, spoilt
 from ctxmeasure.usage import TokenUsage
 
 FORK = "01a22891-5b88-7b72-b4f5-9def3d359107"
@@ -582,19 +581,40 @@ def test_the_model_is_the_one_that_the_thread_was_started_with() -> None:
     assert Feed()({"id": 3, "result": {"ok": 1}}).state == APP_SERVER.initial
 
 
-def test_a_change_of_the_model_voids_the_count_until_the_next_response() -> None:
+def test_a_count_stays_with_its_model_and_window_until_the_next_response() -> None:
+    # As in Codex's own meter: it repeats the count with the old window (0.171, recorded).
     feed = Feed()(answer(), started(), updated(41_000), ended(), settings("gpt-6.2-sol"))
-    assert feed.reason() is MissingReason.NOT_MEASURED_YET
-    assert gap(feed).partial == Partial(used_tokens=41_000, measured_at=AT + 3 * SECOND)
-    assert gap(feed).model == ModelRef(id="gpt-6.2-sol", provider="openai")
-    assert feed.used(turn_id="turn-1") == 41_000
-    feed(started("turn-2"), updated(42_000, 83_000, turn="turn-2", window=475_000))
+    before = feed.evidence()
+    assert isinstance(before, TokenPair)
+    assert (before.limit_tokens, before.model) == (
+        WINDOW,
+        ModelRef(id="gpt-5.5", provider="openai"),
+    )
+    feed(started("turn-2"), updated(41_000, turn="turn-2"))
+    assert feed.evidence() == before
+    feed(updated(42_000, 83_000, turn="turn-2", window=475_000), ended("turn-2"))
     assert feed.evidence().model == ModelRef(id="gpt-6.2-sol", provider="openai")
+
+
+def test_a_count_that_is_repeated_with_another_window_is_held_against_it() -> None:
+    feed = Feed()(answer(), started(), updated(41_000), ended(), settings("gpt-6.2-sol"))
+    before = feed.evidence()
+    again = updated(41_000, turn="turn-2", window=475_000)
+    after = feed(started("turn-2"), again).evidence()
+    assert isinstance(before, TokenPair)
+    assert after == evolve(
+        before, limit_tokens=475_000, model=ModelRef(id="gpt-6.2-sol", provider="openai")
+    )
+    assert feed.reason(turn_id="turn-2") is MissingReason.CARRIED_OVER
+    assert feed.evidence(turn_id="turn-1") == before
+    own = Feed()(answer(), started(), updated(41_000), updated(41_000, window=475_000))
+    assert own.evidence(turn_id="turn-1") == own.evidence()
+    assert own.evidence() == evolve(before, limit_tokens=475_000, turn_ended_at=None)
 
 
 def test_a_turn_that_runs_while_the_model_changes_has_no_known_model() -> None:
     feed = Feed()(answer(), started(), updated(41_000), settings("gpt-6.2-sol"))
-    assert feed.reason(turn_id="turn-1") is MissingReason.NOT_MEASURED_YET
+    assert feed.used(turn_id="turn-1") == 41_000
     assert feed(updated(42_000, 83_000)).evidence().model is None
     feed(ended(), started("turn-2"), updated(43_000, 126_000, turn="turn-2"))
     assert feed.evidence().model == ModelRef(id="gpt-6.2-sol", provider="openai")
@@ -622,7 +642,7 @@ def test_a_request_that_is_rerouted_is_another_models() -> None:
         "model/rerouted", turnId="turn-1", fromModel="gpt-5.5", toModel="gpt-5.2"
     )
     feed = Feed()(answer(), started(), updated(41_000), rerouted)
-    assert feed.reason() is MissingReason.NOT_MEASURED_YET
+    assert feed.evidence().model == ModelRef(id="gpt-5.5", provider="openai")
     feed(updated(42_000, 83_000))
     assert feed.evidence().model == ModelRef(id="gpt-5.2", provider="openai")
     assert feed(rerouted).used() == 42_000

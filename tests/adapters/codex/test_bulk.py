@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from codex_sessions import ROLLOUTS, Rollout, Writer, read, shown
+from codex_sessions import ROLLOUTS, Rollout, read, shown
 
 from ctxmeasure.adapters.codex.replay import Replay, is_bulk
 from ctxmeasure.adapters.codex.thread import Thread
 from ctxmeasure.bounded.jsonl import Row
+from ctxmeasure.testing.codex.rows import RolloutRows
 
 
 def line(kind: str, **payload: Any) -> bytes:
@@ -61,7 +62,7 @@ def test_no_row_of_a_recording_that_is_bulk_moves_the_meter(rollout: Rollout) ->
 
 
 def test_a_row_that_begins_in_another_way_is_decoded() -> None:
-    session = Writer()
+    session = RolloutRows()
     session.begin()
     session.start()
     session.respond(10_000)

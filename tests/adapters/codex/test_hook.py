@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 import ctxmeasure as cm
 from ctxmeasure.adapters.codex.hook import HOOK, query_from_hook, transcript_path
@@ -17,6 +16,7 @@ from ctxmeasure.adapters.codex.rollout import ROLLOUT
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Gap, Phase, Query
 from ctxmeasure.observation import MissingReason
+from ctxmeasure.testing.hostile import any_json, spoilt
 
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[2] / "recordings"

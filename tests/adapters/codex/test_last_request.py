@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from codex_sessions import ROLLOUTS, START, THREAD, Rollout, Writer, read, turn
+from codex_sessions import ROLLOUTS, Rollout, read
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +14,8 @@ from ctxmeasure.adapters.codex import replay, rollout
 from ctxmeasure.bounded.budget import ReadBudget
 from ctxmeasure.bounded.jsonl import Tail, TailReader
 from ctxmeasure.evidence import Phase
+from ctxmeasure.testing import START
+from ctxmeasure.testing.codex.rows import THREAD, RolloutRows, turn
 
 STEPS = st.sampled_from(
     [
@@ -23,9 +25,9 @@ STEPS = st.sampled_from(
 )
 
 
-def written(steps: list[str]) -> Writer:
+def written(steps: list[str]) -> RolloutRows:
     """Return a thread in which *steps* happened, in any order at all."""
-    session = Writer()
+    session = RolloutRows()
     session.begin()
     session.start()
     for used, step in enumerate(steps, 20_000):
@@ -87,7 +89,7 @@ def test_only_the_last_request_is_decoded() -> None:
     assert observed.provenance.stats.rows_decoded == 7
 
 
-def stands_alone(session: Writer) -> bool:
+def stands_alone(session: RolloutRows) -> bool:
     return replay.replay_last_request(tail_of(session.content)) is not None
 
 
@@ -109,8 +111,8 @@ def test_what_is_no_complete_request_does_not(steps: list[str]) -> None:
 
 
 def test_a_request_without_a_model_or_of_no_known_age_does_not() -> None:
-    nameless = Writer(model=None)
-    ageless = Writer()
+    nameless = RolloutRows(model=None)
+    ageless = RolloutRows()
     for session, turn_id in ((nameless, turn(1)), (ageless, "no-uuid")):
         session.begin()
         session.start(turn_id)
@@ -125,7 +127,7 @@ def test_a_file_without_its_first_row_does_not() -> None:
 
 
 def test_a_second_first_row_before_the_turn_may_end_the_file() -> None:
-    session = Writer()
+    session = RolloutRows()
     session.begin()
     session.begin(id=THREAD.replace("22891", "22899"))
     session.start()

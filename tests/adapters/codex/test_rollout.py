@@ -6,20 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from codex_sessions import (
-    ABSENT,
-    PARENT,
-    PARENTS_TURN,
-    START,
-    THREAD,
-    WINDOW,
-    Seen,
-    Writer,
-    read,
-    shown,
-    turn,
-    usage,
-)
+from codex_sessions import Seen, read, shown
 
 from ctxmeasure.adapters import codex
 from ctxmeasure.adapters.codex import ROLLOUT
@@ -27,21 +14,31 @@ from ctxmeasure.bounded.budget import KIB
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Evidence, Gap, Phase, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing import ABSENT, START
+from ctxmeasure.testing.codex.rows import (
+    PARENT,
+    PARENTS_TURN,
+    THREAD,
+    WINDOW,
+    RolloutRows,
+    turn,
+    usage,
+)
 from ctxmeasure.usage import TokenUsage
 
 each_age = pytest.mark.parametrize("version", ["0.36.0", "0.77.0", "0.115.0", "0.145.0", "0.171.0"])
 each_age_with_turn_ids = pytest.mark.parametrize("version", ["0.115.0", "0.145.0", "0.171.0"])
 
 
-def session(version: str = "0.171.0", **begun: Any) -> Writer:
+def session(version: str = "0.171.0", **begun: Any) -> RolloutRows:
     """Return a session that is about to get its first response."""
-    writer = Writer(version)
+    writer = RolloutRows(version)
     writer.begin(**begun)
     writer.start()
     return writer
 
 
-def answered(version: str = "0.171.0", used: int = 14_100) -> Writer:
+def answered(version: str = "0.171.0", used: int = 14_100) -> RolloutRows:
     """Return a session with one response in a running turn."""
     writer = session(version)
     writer.respond(used)
@@ -63,7 +60,7 @@ def at(row: int) -> datetime:
     return START + timedelta(seconds=row)
 
 
-def seen(writer: Writer, **asked: Any) -> Seen:
+def seen(writer: RolloutRows, **asked: Any) -> Seen:
     return shown(read(writer.content, **asked))
 
 
@@ -116,7 +113,7 @@ def test_a_version_that_is_none_is_not_known(version: object) -> None:
     assert found.default_limits == frozenset({WINDOW})
 
 
-def _with_meta(writer: Writer, **meta: Any) -> bytes:
+def _with_meta(writer: RolloutRows, **meta: Any) -> bytes:
     payload = {**writer.rows[0]["payload"], **meta}
     writer.rows[0]["payload"] = {k: v for k, v in payload.items() if v is not ABSENT}
     return writer.content
@@ -140,7 +137,7 @@ def test_a_resumed_session_is_of_the_version_that_wrote_the_row(began: str, resu
 
 @pytest.mark.parametrize("stated", [None, ABSENT])
 def test_a_window_that_is_not_stated_is_not_looked_up(stated: object) -> None:
-    writer = Writer("0.98.0", window=stated)
+    writer = RolloutRows("0.98.0", window=stated)
     writer.begin()
     writer.start()
     writer.respond(14_100)
@@ -154,7 +151,7 @@ def test_a_window_that_is_not_stated_is_not_looked_up(stated: object) -> None:
 @each_age
 @pytest.mark.parametrize("stated", [0, -1, "258400", 258_400.0, True, [1]])
 def test_a_window_that_is_no_limit_is_invalid(version: str, stated: object) -> None:
-    writer = Writer(version, window=stated)
+    writer = RolloutRows(version, window=stated)
     writer.begin()
     writer.start()
     writer.respond(14_100)
@@ -248,7 +245,7 @@ def test_the_model_is_the_one_of_the_turn(version: str) -> None:
 
 @pytest.mark.parametrize("model", [None, "", 5, ABSENT])
 def test_a_model_that_is_none_is_not_known(model: object) -> None:
-    writer = Writer(model=model)
+    writer = RolloutRows(model=model)
     writer.begin()
     writer.start()
     writer.respond(14_100)
@@ -300,13 +297,27 @@ def test_a_repetition_states_the_window_that_is_in_force_now() -> None:
     writer.count()
     found = pair(read(writer.content))
     assert (found.used_tokens, found.limit_tokens) == (14_100, 353_400)
-    assert found.measured_at == before.measured_at
+    assert (found.measured_at, found.model) == (before.measured_at, before.model)
     assert pair(read(writer.content, turn_id=first)).limit_tokens == WINDOW
     assert seen(writer, turn_id=second) == "carried_over"
     writer.respond(15_600)
     writer.window = 353_401
     writer.count()
     assert pair(read(writer.content, turn_id=second)).limit_tokens == 353_401
+
+
+def test_a_repetition_with_another_models_window_is_held_against_that_model() -> None:
+    writer = answered("0.171.0")
+    writer.end()
+    before = pair(read(writer.content))
+    writer.model, writer.window = "gpt-6.2-sol", 475_000
+    writer.start()
+    writer.count(model_context_window=WINDOW)  # as recorded: the old window stays with the count
+    assert read(writer.content) == before
+    writer.count()
+    found = pair(read(writer.content))
+    assert (found.used_tokens, found.limit_tokens) == (before.used_tokens, 475_000)
+    assert found.model == ModelRef(id="gpt-6.2-sol", provider="openai")
 
 
 def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> None:
@@ -397,7 +408,7 @@ def test_a_record_takes_the_window_of_its_own_row() -> None:
 
 
 def test_a_record_in_a_turn_that_states_no_window_has_none() -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin()
     writer.start(model_context_window=None)
     writer.message()
@@ -631,7 +642,7 @@ def test_a_response_of_thoughts_alone_is_held_back_until_its_turn_ends() -> None
     writer.take(15_600)
     writer.record()
     assert seen(writer) == 14_100
-    aborted = Writer(turn_id=writer.turn_id, rows=writer.rows[:])
+    aborted = RolloutRows(turn_id=writer.turn_id, rows=writer.rows[:])
     aborted.abort()
     aborted.call()
     assert seen(aborted) == 14_100
@@ -774,7 +785,7 @@ def test_an_unfinished_turn_says_what_else_it_knows() -> None:
     writer.compact(151_600, 6_866)
     compacted = gap(read(writer.content, **asked))
     assert compacted.partial == gap(read(writer.content)).partial
-    unlimited = Writer("0.115.0", window=None)
+    unlimited = RolloutRows("0.115.0", window=None)
     unlimited.begin()
     unlimited.start()
     unlimited.respond(14_100)
@@ -783,7 +794,7 @@ def test_an_unfinished_turn_says_what_else_it_knows() -> None:
     )
 
 
-def pair_time(writer: Writer) -> datetime | None:
+def pair_time(writer: RolloutRows) -> datetime | None:
     found = read(writer.content)
     assert isinstance(found, UsedTokens)
     return found.measured_at
@@ -835,7 +846,7 @@ def test_a_turn_that_was_killed_ends_where_the_next_begins() -> None:
 
 
 def test_the_newer_names_of_a_turns_rows_mean_the_same() -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin()
     writer.turn_id = turn(1)
     writer.event("turn_started", turn_id=turn(1), model_context_window=WINDOW)
@@ -888,7 +899,7 @@ def test_a_turn_that_no_row_names_is_not_found() -> None:
 
 
 def test_a_file_without_a_turn_has_none_running() -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin()
     assert seen(writer, phase=Phase.ACTIVE) == "turn_not_found"
     assert seen(writer, phase=Phase.TERMINAL) == "not_measured_yet"
@@ -963,7 +974,7 @@ def test_a_window_that_is_stated_twice_in_one_row_is_none() -> None:
     stated = f'"model_context_window":{WINDOW}'.encode()
     twice = stated + b',"model_context_window":999000'
 
-    def doubled(writer: Writer, row: int) -> bytes:
+    def doubled(writer: RolloutRows, row: int) -> bytes:
         lines = writer.content.splitlines(keepends=True)
         assert stated in lines[row]
         lines[row] = lines[row].replace(stated, twice)
@@ -999,7 +1010,7 @@ def test_a_file_is_of_one_thread(version: str) -> None:
     ],
 )
 def test_a_sub_agents_file_is_not_its_roots(meta: dict[str, Any]) -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin(**meta)
     writer.start()
     writer.respond(14_100)
@@ -1048,9 +1059,9 @@ def test_a_rollout_of_0_20_has_no_usage_at_all() -> None:
 # -- forks, sub-agents, reverts -----------------------------------------------------------------
 
 
-def forked(version: str, *, meta_of_parent: bool = True) -> Writer:
+def forked(version: str, *, meta_of_parent: bool = True) -> RolloutRows:
     """Return a fork up to 0.145, whose file begins with its parent's rows."""
-    writer = Writer(version)
+    writer = RolloutRows(version)
     writer.begin(forked_from_id=PARENT)
     if meta_of_parent:
         writer.begin(id=PARENT)
@@ -1112,7 +1123,7 @@ def test_a_file_whose_first_row_is_not_read_may_be_a_forks(phase: Phase) -> None
 
 
 def test_a_fork_without_turn_ids_cannot_tell_its_own_rows() -> None:
-    writer = Writer("0.98.0")
+    writer = RolloutRows("0.98.0")
     writer.begin(forked_from_id=PARENT)
     writer.start()
     writer.respond(62_540)
@@ -1120,7 +1131,7 @@ def test_a_fork_without_turn_ids_cannot_tell_its_own_rows() -> None:
 
 
 def test_a_fork_without_copied_rows_may_write_its_parents_info_first() -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin(forked_from_id=PARENT, history_base={"thread_id": PARENT})
     assert seen(writer) == "not_measured_yet"
     own = writer.start()
@@ -1129,7 +1140,7 @@ def test_a_fork_without_copied_rows_may_write_its_parents_info_first() -> None:
     assert seen(writer) == seen(writer, turn_id=own) == "carried_over"
     writer.respond(62_540)
     assert seen(writer) == seen(writer, turn_id=own) == 62_540
-    outside = Writer()
+    outside = RolloutRows()
     outside.begin(history_base={"thread_id": PARENT})
     outside.start()
     outside.end()
@@ -1139,7 +1150,7 @@ def test_a_fork_without_copied_rows_may_write_its_parents_info_first() -> None:
 
 
 def test_a_sub_agents_own_rows_begin_at_an_ordinal() -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin(parent_thread_id=PARENT, subagent_history_start_ordinal=20)
     writer.start(turn(0x80))  # the copied rows may look like its own
     writer.respond(61_840)
@@ -1155,7 +1166,7 @@ def test_a_sub_agents_own_rows_begin_at_an_ordinal() -> None:
 
 @pytest.mark.parametrize("ordinal", [None, "20", -1, True])
 def test_an_ordinal_that_is_none_begins_nothing(ordinal: object) -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin(parent_thread_id=PARENT, subagent_history_start_ordinal=ordinal)
     writer.start()
     writer.respond(62_040)
@@ -1163,7 +1174,7 @@ def test_an_ordinal_that_is_none_begins_nothing(ordinal: object) -> None:
 
 
 def test_a_reverted_thread_goes_on_in_a_file_without_a_count() -> None:
-    writer = Writer()
+    writer = RolloutRows()
     writer.begin(history_base={"thread_id": THREAD, "end_ordinal_exclusive": 14})
     assert seen(writer) == "rewound"
     writer.start()
@@ -1174,7 +1185,7 @@ def test_a_reverted_thread_goes_on_in_a_file_without_a_count() -> None:
 def test_rows_of_a_later_thread_are_not_this_ones() -> None:
     writer = answered()
     before = read(writer.content)
-    appended = Writer(thread_id=turn(0x90))
+    appended = RolloutRows(thread_id=turn(0x90))
     appended.begin()
     appended.start(turn(0xA0))
     appended.respond(99_000)

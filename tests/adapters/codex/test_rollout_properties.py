@@ -1,172 +1,24 @@
-"""What holds for all rollouts: of a model of the meter, of rows of others, and of any garbage."""
+"""What holds for all rollouts, beside the suite of `test_conformance`."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from attrs import define, field
-from codex_sessions import (
-    PARENT,
-    PARENTS_TURN,
-    ROLLOUTS,
-    Rollout,
-    Seen,
-    Writer,
-    joined,
-    read,
-    shown,
-    turn,
-    usage,
-)
+from codex_sessions import ROLLOUTS, Rollout, read, shown
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure.evidence import Gap, Phase, TokenPair, UsedTokens
-
-VERSIONS = ["0.115.0", "0.145.0", "0.171.0"]
-
-
-# -- a model of the meter -------------------------------------------------------------------------
-
-
-@define
-class Story:
-    """A rollout that is written by small steps, and what a reader must see of it.
-
-    Attributes:
-        session: Its writer.
-        seen: What a reader must see.
-        turns: What one must see who asks for a turn that is over.
-        is_running: A turn runs.
-    """
-
-    session: Writer
-    seen: Seen = "not_measured_yet"
-    turns: dict[str, Seen] = field(factory=dict)
-    is_running: bool = False
-
-    @property
-    def fresh(self) -> int:
-        """A number of tokens that no row has yet."""
-        return 1_000 + len(self.session.rows)
-
-    def step(self, name: str) -> None:
-        """Write what the step *name* says."""
-        if name in {"start", "rollback"}:
-            getattr(self, name)()
-            return
-        if not self.is_running:
-            self.start()
-        getattr(self, name)()
-
-    def start(self) -> None:  # a turn that is running was killed
-        turn_id = self.session.start()
-        assert turn_id is not None
-        self.turns[turn_id] = "turn_not_found"
-        self.is_running = True
-
-    def _stand(self, seen: Seen) -> None:
-        self.seen = seen
-        assert self.session.turn_id is not None
-        self.turns[self.session.turn_id] = seen
-
-    def _carry_over(self) -> None:
-        assert self.session.turn_id is not None
-        if self.session.last is not None and self.turns[self.session.turn_id] == "turn_not_found":
-            self.turns[self.session.turn_id] = "carried_over"
-
-    def respond(self) -> None:
-        used = self.fresh
-        self.session.respond(used)
-        self._stand(used)
-
-    def call(self) -> None:
-        used = self.fresh
-        self.session.respond(used, calls=True)
-        self._stand(used)
-
-    def repeat(self) -> None:
-        self.session.count()
-        self._carry_over()
-
-    def interrupt(self) -> None:
-        self.repeat()
-        self.session.abort()
-        self.is_running = False
-
-    def end(self) -> None:
-        self.session.end()
-        self.is_running = False
-
-    def compact(self) -> None:
-        self.session.compact(self.fresh, self.fresh + 100_000)
-        self._stand("compacted")
-
-    def fail(self) -> None:
-        self.repeat()
-        before = (self.session.last, self.session.total)
-        self.session.exceed()
-        if (self.session.last, self.session.total) == before:  # nothing tells it from a repetition
-            self._carry_over()
-        else:
-            self._stand("window_exceeded")
-        self.end()
-
-    def rollback(self) -> None:
-        if self.is_running:
-            self.end()
-        self.session.estimate(self.fresh + 100_000)
-        self.session.event("thread_rolled_back", num_turns=1)
-        self.seen = "rewound"
-
-
-STEPS = ["start", "respond", "call", "repeat", "interrupt", "end", "compact", "fail", "rollback"]
-
-
-@given(
-    st.sampled_from(VERSIONS),
-    st.lists(st.sampled_from(STEPS), max_size=12),
-    st.sampled_from([500, 2_000, 10_000]),
-)
-def test_a_reader_sees_where_the_meter_stands_and_what_each_turn_came_to(
-    version: str, steps: list[str], window: int
-) -> None:
-    story = Story(Writer(version))
-    story.session.begin()
-    for name in steps:
-        story.step(name)
-        assert shown(read(story.session.content, window=window)) == story.seen
-    content = story.session.content
-    *over, last = story.turns or {"": ""}
-    for turn_id in over:
-        asked: dict[str, Any] = {"turn_id": turn_id, "phase": Phase.TERMINAL, "window": window}
-        assert shown(read(content, **asked)) == story.turns[turn_id]
-    if story.turns:
-        terminal = shown(read(content, turn_id=last, phase=Phase.TERMINAL, window=window))
-        assert terminal == ("turn_not_finished" if story.is_running else story.turns[last])
-        active = shown(read(content, phase=Phase.ACTIVE, window=window))
-        assert active == (story.turns[last] if story.is_running else "turn_not_found")
-
+from ctxmeasure.testing.codex.rollout import RolloutWriter
+from ctxmeasure.testing.codex.rows import turn, usage
+from ctxmeasure.testing.hostile import WRONG
+from ctxmeasure.testing.session import joined
 
 # -- rows of others -------------------------------------------------------------------------------
 
 
-def foreign(thread_id: str = PARENT) -> list[dict[str, Any]]:
-    """Return rows that name another thread, and rows of kinds that do not matter."""
-    writer = Writer(thread_id=thread_id, turn_id=turn(0xFFFF), last=usage(99_000))
-    writer.record()
-    writer.item("AgentMessage")
-    writer.item("ContextCompaction")
-    writer.record(turn_id=PARENTS_TURN)
-    writer.event("user_message", message="x")
-    writer.row("world_state", {"state": {"token_count": 1}})
-    writer.row("response_item", {"type": "message", "content": '{"type":"token_count"}'})
-    writer.row("unheard_of", {"type": "token_count", "info": None})
-    writer.event("unheard_of", info={"last_token_usage": usage(99_000)})
-    for row in writer.rows:
-        row.pop("ordinal")
-    return writer.rows
+FOREIGN = [dict(row) for row in RolloutWriter().strangers()]
 
 
 @given(st.sampled_from(ROLLOUTS), st.data())
@@ -174,7 +26,7 @@ def test_rows_of_another_thread_change_nothing_wherever_they_stand(
     rollout: Rollout, data: st.DataObject
 ) -> None:
     rows = list(rollout.rows)
-    places = st.tuples(st.integers(1, len(rows)), st.sampled_from(foreign()))
+    places = st.tuples(st.integers(1, len(rows)), st.sampled_from(FOREIGN))
     for place, row in sorted(data.draw(st.lists(places, max_size=5)), key=lambda p: -p[0]):
         rows.insert(place, row)
     assert read(joined(rows)) == read(rollout.content)
@@ -287,9 +139,6 @@ def test_no_bytes_raise(content: bytes, window: int) -> None:
     if content.startswith(b"\x28\xb5\x2f\xfd"):
         return
     assert isinstance(read(content, window=window), Gap)
-
-
-WRONG = [None, True, -1, 1.5, "1", "", [], [1], {}, {"x": 1}]
 
 
 @st.composite

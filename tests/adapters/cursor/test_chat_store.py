@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ import ctxmeasure as cm
 from ctxmeasure.adapters.cursor.chat_store import CHAT_STORE
 from ctxmeasure.bounded.keys import Key, KeyValues, Lack, Value
 from ctxmeasure.evidence import Gap, NeedKeys, Query, TokenPair, UsedTokens
+from ctxmeasure.testing import databases
 
 CHAT = "00000000-0000-4000-8000-0000000000c1"
 ROOT = "664cb5b82064fe3705f771f4c48f97d1c02c4a5a5922356f10b1dd826e1238db"

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ import ctxmeasure as cm
 from ctxmeasure.adapters.cursor.composer import COMPOSER
 from ctxmeasure.bounded.keys import Key, KeyValues, Lack, Value
 from ctxmeasure.evidence import Evidence, Gap, NeedKeys, Query, TokenPair, UsedPercent, UsedTokens
+from ctxmeasure.testing import databases
 
 C1 = "00000000-0000-4000-8000-0000000000c1"
 C2 = "00000000-0000-4000-8000-0000000000c2"

@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from cursor_payloads import PRE_COMPACT, SESSION, hook
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 import ctxmeasure as cm
 from ctxmeasure.adapters import claude
@@ -27,6 +25,8 @@ from ctxmeasure.evidence import (
 )
 from ctxmeasure.identify import identify
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing.cursor.payloads import PRE_COMPACT, SESSION, hook
+from ctxmeasure.testing.hostile import any_json, spoilt
 
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)
 

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from cursor_payloads import PRE_COMPACT, SESSION, STATUS_LINE, hook
 
 import ctxmeasure as cm
 from ctxmeasure import record, render
 from ctxmeasure.adapters import cursor
 from ctxmeasure.adapters.cursor import hook as hook_module
 from ctxmeasure.adapters.cursor import status_line as status_line_module
+from ctxmeasure.testing.cursor.payloads import PRE_COMPACT, SESSION, STATUS_LINE, hook
 
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)
 MARK = "SENTINEL"
@@ -41,7 +41,7 @@ def test_a_status_line_pays_for_itself_only() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     loaded = {name.rpartition(".")[2] for name in result.stdout.split()}
-    assert loaded == {"payload", "status_line"}
+    assert loaded == {"dialect", "payload", "status_line"}
 
 
 def planted(value: Any, key: str = "") -> Any:

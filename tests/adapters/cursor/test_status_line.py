@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from cursor_payloads import PRE_COMPACT, SESSION, STATUS_LINE, status_line
 from hypothesis import given
 from hypothesis import strategies as st
-from wrong_types import any_json, spoilt
 
 import ctxmeasure as cm
 from ctxmeasure.adapters import claude
@@ -17,6 +15,8 @@ from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Claim, Gap, Phase, Quantity, Query, UsedPercent
 from ctxmeasure.identify import identify
 from ctxmeasure.observation import MissingReason, Partial
+from ctxmeasure.testing.cursor.payloads import PRE_COMPACT, SESSION, STATUS_LINE, status_line
+from ctxmeasure.testing.hostile import any_json, spoilt
 
 SOURCE = room.STATUS_LINE
 AT = datetime(2026, 11, 29, 19, 0, tzinfo=UTC)

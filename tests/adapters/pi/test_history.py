@@ -12,13 +12,15 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_rows import ABSENT, AT, MODEL, SESSION_ID, Writer, usage
+from pi_rows import AT
 
 import ctxmeasure as cm
 from ctxmeasure import Missing, Observation, history
 from ctxmeasure.adapters.pi import history as played
 from ctxmeasure.history import Moment
 from ctxmeasure.measurement import TokenMeasurement
+from ctxmeasure.testing import ABSENT
+from ctxmeasure.testing.pi.rows import MODEL, SESSION_ID, SessionRows, usage
 
 WHOLE = cm.ReadBudget(initial=2**22, maximum=2**22)
 OTHER = "claude-opus-4-6"
@@ -44,14 +46,14 @@ def told(content: bytes, **asked: Any) -> list[Moment]:
     return list(history.scan("pi.session", content, **{"at": AT, **asked}))
 
 
-def story(session: Writer, **asked: Any) -> list[tuple[int | str, set[str]]]:
+def story(session: SessionRows, **asked: Any) -> list[tuple[int | str, set[str]]]:
     moments = told(session.content, **asked)
     return [(shown(m.observation), {mark.value for mark in m.marks}) for m in moments]
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_every_good_reply_is_a_moment_and_a_compaction_is_marked(version: int) -> None:
-    session = Writer(version)
+    session = SessionRows(version)
     session.say()
     session.reply(1_000)
     session.say("toolResult")
@@ -68,7 +70,7 @@ def test_every_good_reply_is_a_moment_and_a_compaction_is_marked(version: int) -
 
 
 def test_a_moment_is_the_reply_and_not_what_was_added_to_it() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     session.reply(1_000)
     size = len(session.content)
@@ -80,7 +82,7 @@ def test_a_moment_is_the_reply_and_not_what_was_added_to_it() -> None:
 
 
 def test_the_last_moment_says_that_more_was_added_since() -> None:
-    session = Writer()
+    session = SessionRows()
     session.reply(1_000)
     session.say()
     (last,) = told(session.content)
@@ -89,7 +91,7 @@ def test_the_last_moment_says_that_more_was_added_since() -> None:
 
 
 def test_going_back_is_marked_where_the_other_branch_shows() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     early = session.reply(1_000)
     session.say()
@@ -106,7 +108,7 @@ def test_going_back_is_marked_where_the_other_branch_shows() -> None:
 
 
 def test_going_back_to_the_beginning_leaves_nothing_measured() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     session.reply(1_000)
     session.back_to(None)
@@ -116,7 +118,7 @@ def test_going_back_to_the_beginning_leaves_nothing_measured() -> None:
 
 
 def test_a_prompt_that_is_asked_anew_marks_the_reply_to_it() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     early = session.reply(1_000)
     session.say()
@@ -127,7 +129,7 @@ def test_a_prompt_that_is_asked_anew_marks_the_reply_to_it() -> None:
 
 
 def test_what_happened_before_anything_was_measured_is_not_marked() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     session.back_to(None)
     session.say()
@@ -137,7 +139,7 @@ def test_what_happened_before_anything_was_measured_is_not_marked() -> None:
 
 
 def test_a_context_edit_takes_a_part_back() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     session.reply(1_000)
     session.row("context_edit", targetId="00000001", replacement=None)
@@ -147,7 +149,7 @@ def test_a_context_edit_takes_a_part_back() -> None:
 
 
 def test_another_model_holds_the_same_count_against_another_window() -> None:
-    session = Writer()
+    session = SessionRows()
     session.select(MODEL)
     session.reply(1_000)
     session.select("claude-sonnet-5", "openrouter")
@@ -157,7 +159,7 @@ def test_another_model_holds_the_same_count_against_another_window() -> None:
 
 
 def test_an_aborted_reply_and_what_is_no_message_show_nothing() -> None:
-    session = Writer()
+    session = SessionRows()
     session.reply(1_000)
     session.reply(7_000, stopReason="aborted")
     session.row("custom_message", content="words")
@@ -171,7 +173,7 @@ def test_an_aborted_reply_and_what_is_no_message_show_nothing() -> None:
 def test_an_ancestry_that_nobody_can_follow_is_broken_and_not_called_a_rewind(
     parent: object,
 ) -> None:
-    session = Writer()
+    session = SessionRows()
     session.reply(1_000)
     session.row("message", parentId=parent, message={"role": "user", "content": "words"})
     session.reply(2_000)
@@ -182,7 +184,7 @@ def test_going_back_further_than_rows_are_held_is_truncated_until_the_next_reply
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(played, "_KEPT_ROWS", 4)
-    session = Writer()
+    session = SessionRows()
     early = session.reply(1_000)
     for _ in range(6):
         session.say()
@@ -193,14 +195,14 @@ def test_going_back_further_than_rows_are_held_is_truncated_until_the_next_reply
 
 
 def test_a_server_that_reports_nothing_is_told_at_the_end() -> None:
-    session = Writer()
+    session = SessionRows()
     session.say()
     session.reply(usage=usage(0, input=0, output=0, cacheRead=0, cacheWrite=0))
     assert story(session) == [("usage_not_reported", set())]
 
 
 def test_a_reply_that_names_a_key_twice_is_malformed() -> None:
-    session = Writer()
+    session = SessionRows()
     session.reply(1_000)
     content = session.content.replace(b'"output": 10', b'"output": 10, "output": 10')
     (moment,) = told(content)
@@ -220,7 +222,7 @@ def test_a_reply_that_names_a_key_twice_is_malformed() -> None:
 def test_a_file_that_its_header_rules_out_is_one_moment(
     header: dict[str, Any], reason: str
 ) -> None:
-    session = Writer()
+    session = SessionRows()
     session.reply(1_000)
     row = {**session.rows[0], **header}
     session.rows[0] = {key: value for key, value in row.items() if value is not ABSENT}
@@ -228,7 +230,7 @@ def test_a_file_that_its_header_rules_out_is_one_moment(
 
 
 def test_the_file_of_another_session_behind_it_makes_it_ambiguous() -> None:
-    session = Writer()
+    session = SessionRows()
     session.reply(1_000)
     session.row("session", id=SESSION_ID)
     session.rows.append({**session.rows[0], "id": "other"})
@@ -237,7 +239,7 @@ def test_the_file_of_another_session_behind_it_makes_it_ambiguous() -> None:
 
 
 def test_lines_of_something_else_are_no_rows_of_the_conversation() -> None:
-    session = Writer()
+    session = SessionRows()
     session.rows.append({"type": "agent_start"})
     session.reply(1_000)
     session.rows.append({"type": "turn_end", "message": {}})
@@ -247,8 +249,8 @@ def test_lines_of_something_else_are_no_rows_of_the_conversation() -> None:
 STEPS = ["say", "reply", "empty", "abort", "compact", "edit", "select", "back", "label", "lost"]
 
 
-def written(version: int, steps: list[tuple[str, int]]) -> Writer:
-    session = Writer(version)
+def written(version: int, steps: list[tuple[str, int]]) -> SessionRows:
+    session = SessionRows(version)
     leaves: list[str | None] = [None]
     for name, number in steps:
         match name:

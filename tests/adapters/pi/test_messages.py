@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_rows import ABSENT, AT, reply, usage
-from wrong_types import any_json, spoilt
+from pi_rows import AT
 
 from ctxmeasure.adapters.pi.messages import (
     PASSED_OVER,
@@ -21,6 +20,9 @@ from ctxmeasure.adapters.pi.messages import (
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Claim, Gap, Quantity, Query
 from ctxmeasure.observation import MissingReason
+from ctxmeasure.testing import ABSENT
+from ctxmeasure.testing.hostile import any_json, spoilt
+from ctxmeasure.testing.pi.rows import reply, usage
 from ctxmeasure.usage import TokenUsage
 
 USAGE = TokenUsage(input_tokens=4, cache_read_tokens=985, cache_write_tokens=1, output_tokens=10)

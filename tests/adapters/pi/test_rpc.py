@@ -4,14 +4,17 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from pi_rows import ABSENT, AT, answer, usage
-from wrong_types import any_json, spoilt
+from pi_rows import AT
 
 import ctxmeasure as cm
 from ctxmeasure.adapters.pi.rpc import RPC
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import Confidence, LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing import ABSENT
+from ctxmeasure.testing.hostile import any_json, spoilt
+from ctxmeasure.testing.pi.events import answer
+from ctxmeasure.testing.pi.rows import usage
 
 SESSION = "01a22899-0000-7000-8000-00000000000a"
 MODEL = {"id": "mock-model", "provider": "mock", "contextWindow": 40_000, "maxTokens": 4_096}

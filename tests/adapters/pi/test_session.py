@@ -8,21 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_rows import (
-    ABSENT,
-    AT,
-    MODEL,
-    PROVIDER,
-    SESSION_ID,
-    START,
-    Writer,
-    read,
-    reply,
-    said,
-    shown,
-    usage,
-)
-from wrong_types import any_json, spoilt
+from pi_rows import AT, read, shown
 
 import ctxmeasure as cm
 from ctxmeasure.adapters.pi.session import SESSION
@@ -30,13 +16,16 @@ from ctxmeasure.bounded.budget import KIB
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Gap, Phase, UsedTokens
 from ctxmeasure.observation import MissingReason, Partial, UsedBasis
+from ctxmeasure.testing import ABSENT, START
+from ctxmeasure.testing.hostile import any_json, spoilt
+from ctxmeasure.testing.pi.rows import MODEL, PROVIDER, SESSION_ID, SessionRows, reply, said, usage
 
 SECOND = timedelta(seconds=1)
 
 
-def replied(used: int = 50_000, version: int = 3) -> Writer:
+def replied(used: int = 50_000, version: int = 3) -> SessionRows:
     """Return a file whose first question has a reply."""
-    writer = Writer(version)
+    writer = SessionRows(version)
     writer.select(MODEL)
     writer.say()
     writer.reply(used)
@@ -115,7 +104,7 @@ def test_a_reply_that_came_to_nothing_is_passed_over(stopped: str) -> None:
 
 @pytest.mark.parametrize("nothing", [None, usage(0, input=0, output=0, cacheRead=0, cacheWrite=0)])
 def test_a_reply_without_usage_is_passed_over_unless_there_is_no_other(nothing: Any) -> None:
-    first, later = Writer(), replied()
+    first, later = SessionRows(), replied()
     for writer in (first, later):
         writer.say()
         writer.reply(usage=nothing)
@@ -140,7 +129,7 @@ def test_a_faulty_usage_decides(faulty: dict[str, Any], reason: str) -> None:
 
 
 def test_a_conversation_without_a_reply_is_not_measured_yet() -> None:
-    writer = Writer()
+    writer = SessionRows()
     assert shown(read(writer.content)) == "not_measured_yet"
     writer.say()
     assert shown(read(writer.content)) == "not_measured_yet"
@@ -221,7 +210,7 @@ def test_a_context_edit_voids_what_is_above_it() -> None:
 
 
 def test_a_context_edit_where_nothing_was_measured_voids_nothing() -> None:
-    writer = Writer()
+    writer = SessionRows()
     writer.say()
     writer.row("context_edit", targetId="00000001", replacement=None)
     assert shown(read(writer.content)) == "not_measured_yet"
@@ -266,7 +255,7 @@ def test_a_row_that_is_its_own_ancestor_breaks_the_chain() -> None:
 
 
 def test_a_break_above_the_reply_does_not_matter() -> None:
-    writer = Writer()
+    writer = SessionRows()
     writer.row("message", parentId="ffffffff", message=reply(50_000))
     assert shown(read(writer.content)) == 50_000
 
@@ -327,7 +316,7 @@ def test_a_model_of_another_branch_does_not_count() -> None:
 
 
 def test_pis_assumed_window_is_never_ours() -> None:
-    writer = Writer()
+    writer = SessionRows()
     writer.select("my-model", "my-server")
     writer.reply(15_025, model="my-model", provider="my-server")
     observation = cm.observe("pi.session", writer.content, at=AT)
@@ -368,7 +357,7 @@ def test_lines_before_the_header_that_are_no_rows_are_passed_over() -> None:
 def test_the_file_of_another_session_behind_the_first_leaves_open_which_is_meant(
     version: int,
 ) -> None:
-    first, other = Writer(version), Writer(version)
+    first, other = SessionRows(version), SessionRows(version)
     first.reply(50_000)
     other.rows[0]["id"] = "other"
     other.reply(60_000)
@@ -380,7 +369,7 @@ def test_the_file_of_another_session_behind_the_first_leaves_open_which_is_meant
 
 
 def test_a_header_is_no_parent() -> None:
-    writer = Writer()
+    writer = SessionRows()
     writer.reply(50_000)
     writer.leaf = SESSION_ID
     writer.say()
@@ -388,7 +377,7 @@ def test_a_header_is_no_parent() -> None:
 
 
 def test_the_stream_is_not_the_file() -> None:
-    header = Writer().content
+    header = SessionRows().content
     event = json.dumps({"type": "turn_end", "message": reply(7_000)}).encode() + b"\n"
     assert shown(read(header + event)) == "source_malformed"
     assert shown(read(header + event * 2_000, budget=64 * KIB)) == "budget_exhausted"
@@ -407,6 +396,7 @@ def test_a_header_that_is_not_read_is_missed_only_where_a_session_is_asked_for()
     asked = read(writer.content, **near, session_id=SESSION_ID)
     assert shown(asked) == "session_not_found"
     assert shown(read(writer.content, window=KIB, session_id=SESSION_ID)) == 50_000
+    assert shown(read(writer.content, **near, agent_id="a")) == "session_mismatch"
 
 
 # -- what is asked ------------------------------------------------------------------------------
@@ -432,7 +422,7 @@ def test_a_turn_is_told_by_when_it_began(phase: Phase) -> None:
 
 
 def test_a_row_without_a_time_is_dated_by_its_message() -> None:
-    writer = Writer()
+    writer = SessionRows()
     writer.row("message", timestamp=ABSENT, message=reply(50_000))
     seen = read(writer.content)
     assert isinstance(seen, UsedTokens)
@@ -451,7 +441,7 @@ def test_a_row_without_a_time_is_dated_by_its_message() -> None:
 def test_a_reply_that_names_a_key_twice_is_malformed() -> None:
     writer = replied()
     head, _, last = writer.content.rstrip(b"\n").rpartition(b"\n")
-    doubled = last.replace(b'"input": 4', b'"input": 4, "input": 5')
+    doubled = last.replace(b'"input":4', b'"input":4,"input":5')
     assert doubled != last
     assert shown(read(head + b"\n" + doubled + b"\n")) == "source_malformed"
 
@@ -476,7 +466,7 @@ def _rows(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(st.lists(_rows(), max_size=6), st.sampled_from([1, 2, 3]))
 def test_any_rows_are_measured_or_named(rows: list[dict[str, Any]], version: int) -> None:
-    writer = Writer(version)
+    writer = SessionRows(version)
     writer.rows += rows
     assert shown(read(writer.content)) is not None
     for row in rows:
@@ -485,9 +475,9 @@ def test_any_rows_are_measured_or_named(rows: list[dict[str, Any]], version: int
 
 
 @st.composite
-def _stories(draw: st.DrawFn) -> tuple[Writer, int | str]:
+def _stories(draw: st.DrawFn) -> tuple[SessionRows, int | str]:
     """Draw a file that is written by small steps, and what a reader must see of it."""
-    writer = Writer(draw(st.sampled_from([2, 3])))
+    writer = SessionRows(draw(st.sampled_from([2, 3])))
     seen: dict[str | None, int | str] = {None: "not_measured_yet"}
     for number in range(draw(st.integers(0, 12))):
         at = draw(st.sampled_from(list(seen)))
@@ -512,6 +502,8 @@ def _stories(draw: st.DrawFn) -> tuple[Writer, int | str]:
 
 
 @given(_stories(), st.integers(1, 2_000))
-def test_every_tree_is_read_as_it_was_written(story: tuple[Writer, int | str], window: int) -> None:
+def test_every_tree_is_read_as_it_was_written(
+    story: tuple[SessionRows, int | str], window: int
+) -> None:
     writer, seen = story
     assert shown(read(writer.content, window=window)) == seen

@@ -8,31 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_rows import (
-    ABSENT,
-    AT,
-    MODEL,
-    PROVIDER,
-    ROOT,
-    RUNS,
-    SESSION_ID,
-    Feed,
-    answer,
-    edit,
-    message_end,
-    reply,
-    said,
-    shown,
-    turn_end,
-    usage,
-)
-from wrong_types import any_json, spoilt
+from pi_rows import AT, ROOT, RUNS, Feed, shown
 
 import ctxmeasure as cm
 from ctxmeasure.adapters.pi.stream import STREAM
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import Confidence, LimitBasis, MissingReason, Partial, UsedBasis
+from ctxmeasure.testing import ABSENT
+from ctxmeasure.testing.hostile import any_json, spoilt
+from ctxmeasure.testing.pi.events import answer, edit, message_end, turn_end
+from ctxmeasure.testing.pi.rows import MODEL, PROVIDER, SESSION_ID, reply, said, usage
 
 SECOND = timedelta(seconds=1)
 HEADER = {"type": "session", "version": 3, "id": SESSION_ID, "cwd": "/home/dev"}

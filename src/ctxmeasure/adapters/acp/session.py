@@ -44,9 +44,10 @@ _KINDS = (b"agent_message_chunk", b"agent_thought_chunk", b"tool_call_update", b
 _IRRELEVANT_ENDS = tuple(_CLOSED % kind + end for end in (b"\n", b"") for kind in _KINDS)
 _BACKSLASH = ord("\\")
 
+_NOTHING_YET = MissingReason.NOT_MEASURED_YET
 _UNNAMED = ""  # the session of messages that name none, before any is known
 
-# The bridge to Claude Code states this for a window it does not know (claude-agent-acp#596).
+# The bridges to Claude Code state this for a window they do not know (claude-agent-acp#596).
 _CLAUDE_BRIDGES = frozenset(
     {
         "@agentclientprotocol/claude-agent-acp",
@@ -63,11 +64,16 @@ class Agent:
 
     Attributes:
         version: Its version as stated, or None.
-        default_sizes: The windows that it states for models it does not know.
+        is_claude: It is a bridge to Claude Code; None while it has not named itself.
     """
 
     version: str | None = None
-    default_sizes: frozenset[int] = frozenset()
+    is_claude: bool | None = None
+
+    @property
+    def default_sizes(self) -> frozenset[int]:
+        """The windows that it may state for models it does not know."""
+        return frozenset() if self.is_claude is False else _CLAUDE_DEFAULT_SIZES
 
 
 @frozen(kw_only=True)
@@ -84,7 +90,7 @@ class Session:
     shows: Report | None = None
     peak: Reading | Share | None = None
     prompt_id: int | str | None = field(default=None, repr=False)
-    silence: MissingReason = MissingReason.NOT_MEASURED_YET
+    silence: MissingReason = _NOTHING_YET
 
     def reported(self, report: Report) -> Session:
         """Return the session after *report*."""
@@ -101,6 +107,10 @@ class Session:
     def void(self, reason: MissingReason) -> Session:
         """Return the session without what it shows; what never was reported cannot be void."""
         return self if self.shows is None else evolve(self, shows=Gap(reason=reason))
+
+    def cleared(self) -> Session:
+        """Return the session without its history."""
+        return evolve(self.void(_NOTHING_YET), silence=_NOTHING_YET)
 
     def _outlasts(self, gap: Gap) -> bool:
         """Whether the next count is no better known after *gap* than it was before."""
@@ -208,7 +218,7 @@ def _take_compaction(state: AcpState, row: Mapping[str, Any], _at: datetime) -> 
 
 
 def _take_clear(state: AcpState, row: Mapping[str, Any], _at: datetime) -> AcpState:
-    return _voided(state, nested(row, "params"), MissingReason.NOT_MEASURED_YET)
+    return _changed(state, nested(row, "params"), Session.cleared)
 
 
 def _reported(state: AcpState, params: Mapping[str, Any], report: Report) -> AcpState:
@@ -222,14 +232,16 @@ def _compacted(state: AcpState, params: Mapping[str, Any]) -> AcpState:
     if named is not None and named not in state.loading.values():
         session = evolve(state.session(named), silence=MissingReason.COMPACTED)
         state = state.with_session(named, session)
-    return _voided(state, params, MissingReason.COMPACTED)
+    return _changed(state, params, lambda session: session.void(MissingReason.COMPACTED))
 
 
-def _voided(state: AcpState, params: Mapping[str, Any], reason: MissingReason) -> AcpState:
-    """Void what a session shows, or what all do: a notice that names none may be about any."""
+def _changed(
+    state: AcpState, params: Mapping[str, Any], change: Callable[[Session], Session]
+) -> AcpState:
+    """Change a session, or all of them: a notice that names none may be about any."""
     named = text(params, "sessionId")
     for session_id in state.sessions if named is None else (named,):
-        state = state.with_session(session_id, state.session(session_id).void(reason))
+        state = state.with_session(session_id, change(state.session(session_id)))
     return state
 
 
@@ -281,11 +293,9 @@ def _of_loading(state: AcpState, row: Mapping[str, Any]) -> AcpState:
 
 
 def _of_agent(state: AcpState, named: Mapping[str, Any]) -> AcpState:
-    is_claude = text(named, "name") in _CLAUDE_BRIDGES
-    agent = Agent(
-        version=text(named, "version"),
-        default_sizes=_CLAUDE_DEFAULT_SIZES if is_claude else frozenset(),
-    )
+    name = text(named, "name")
+    is_claude = None if name is None else name in _CLAUDE_BRIDGES
+    agent = Agent(version=text(named, "version"), is_claude=is_claude)
     return state if agent == state.agent else evolve(state, agent=agent)
 
 
@@ -445,15 +455,14 @@ def _of_reading(state: AcpState, session_id: str, reading: Reading) -> Evidence:
     }
     if not isinstance(reading.size, int):
         return UsedTokens(**counted, limit_missing=reading.size)
-    defaults = state.agent.default_sizes
     return TokenPair(
         **counted,
         limit_tokens=reading.size,
         limit_basis=LimitBasis.WINDOW,
-        default_limits=defaults,
+        default_limits=state.agent.default_sizes,
         # Agents do exceed their windows before they compact (Pi: 109 %), but for those that are
         # known to state a wrong one.
-        overflows=not defaults,
+        overflows=not state.agent.is_claude,
     )
 
 

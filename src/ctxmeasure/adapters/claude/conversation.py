@@ -19,7 +19,8 @@ from ...capability.model import ModelRef
 from ...evidence import Gap, UsedTokens
 from ...observation import MissingReason, Partial, UsedBasis
 from ...usage import UsageFault, anthropic
-from .rows import SYNTHETIC_MODEL, model_ref, release
+from .dialect import release
+from .rows import SYNTHETIC_MODEL, model_ref
 
 __all__ = [
     "Compaction",

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ...bounded.fields import is_count, text
 from ...capability.model import ModelRef
 from ...evidence import Channel, Evidence, Gap, Origin, Phase, Query, UsedTokens
 from ...observation import MissingReason, UsedBasis
-from ...source import PayloadSource
+from ...source import Hooks, PayloadSource
 from .payload import identity, session_gap, turn_gap
 from .rows import model_ref
 
-__all__ = ["HOOK", "query_from_hook", "transcript_path"]
+__all__ = ["HOOK", "HOOKS", "query_from_hook", "transcript_path"]
 
 # Cursor's marks (formats/cursor.md §1.2), and Codex's turn id: its events have Claude's names.
 _FOREIGN_KEYS = frozenset({"cursor_version", "conversation_id", "generation_id", "turn_id"})
@@ -162,6 +163,11 @@ def _is_behind_compaction(event: str, payload: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_compacted(payload: Mapping[str, Any]) -> bool:
+    """Tell whether a ``PostCompact`` has the summary that is the context from now on."""
+    return text(payload, "compact_summary") is not None
+
+
 def transcript_path(payload: Mapping[str, Any]) -> str | None:
     """Return the path of the transcript that a hook's *payload* is about, or None.
 
@@ -199,4 +205,14 @@ HOOK = PayloadSource(
     about="The payload of a Claude Code hook: the count it has at a resume or a model switch",
     extract=_extract,
     recognise=_recognise,
+)
+
+HOOKS = Hooks(
+    source=HOOK,
+    query=query_from_hook,
+    session=partial(text, key="session_id"),
+    turn=partial(text, key="prompt_id"),
+    transcript="claude.transcript",
+    path=transcript_path,
+    is_compacted=_is_compacted,
 )

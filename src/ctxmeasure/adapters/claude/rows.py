@@ -1,4 +1,4 @@
-"""What all sources of Claude Code share: how it writes versions and model names.
+"""What all sources of Claude Code share: how it writes model names.
 
 The session's own model string (``requestedModel`` of a row, ``model`` of ``system/init``) keeps the
 long-context marker ``[1m]``; the API's echo in ``message.model`` never has it. The prefix of a
@@ -15,9 +15,7 @@ from ...capability.model import ModelRef
 __all__ = [
     "DEFAULT_WINDOWS",
     "SYNTHETIC_MODEL",
-    "misstates_window",
     "model_ref",
-    "release",
     "same_model",
 ]
 
@@ -28,34 +26,10 @@ DEFAULT_WINDOWS = frozenset({200_000, 1_000_000})
 """What Claude Code states for a model it does not know: 200,000 up to 2.1.316, 1,000,000 since, and
 200,000 again with ``CLAUDE_CODE_DISABLE_1M_CONTEXT`` (formats/models.md §2)."""
 
-# Since 2.1.290 the window no longer depends on where the call goes. Before, 200,000 was stated for
-# many a model that had 1,000,000 (formats/models.md §2.1, §5).
-_STATES_WINDOWS_RIGHT = (2, 1, 290)
-
 # A session has a handful of models and versions, and thousands of rows that name them.
 _CACHE_ENTRIES = 64
 
 _PLATFORMS = {"msg_01": "first_party", "msg_bdrk_": "bedrock", "msg_vrtx_": "vertex"}
-
-
-def release(version: object) -> tuple[int, int, int] | None:
-    """Return the three numbers of a *version* such as ``2.1.332``, or None."""
-    return _release(version) if isinstance(version, str) and len(version) < 32 else None
-
-
-@lru_cache(_CACHE_ENTRIES)
-def _release(version: str) -> tuple[int, int, int] | None:
-    numbers = version.partition("-")[0].split(".")
-    if len(numbers) != 3 or not all(n.isascii() and n.isdigit() and len(n) < 9 for n in numbers):
-        return None
-    major, minor, patch = map(int, numbers)
-    return major, minor, patch
-
-
-def misstates_window(version: object) -> bool:
-    """Tell whether this *version* is known to state wrong windows; an unknown one may be."""
-    numbers = release(version)
-    return numbers is None or numbers < _STATES_WINDOWS_RIGHT
 
 
 def model_ref(

@@ -32,8 +32,15 @@ from ...evidence import (
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import PayloadSource
 from ...usage import TokenUsage, UsageFault, UsageFaultKind, anthropic
+from .dialect import (
+    FIRST_CALENDAR_VERSION,
+    FOREIGN_KEYS,
+    FOREIGN_WINDOW_KEYS,
+    misstates_window,
+    release,
+)
 from .payload import estimate, identity, session_gap, turn_gap
-from .rows import DEFAULT_WINDOWS, misstates_window, model_ref, release
+from .rows import DEFAULT_WINDOWS, model_ref
 
 __all__ = ["STATUS_LINE"]
 
@@ -44,25 +51,7 @@ _PERCENT_TOLERANCE = 1.5
 # Both percentages are whole and come from one share: together they miss 100 by at most one.
 _REMAINDER_TOLERANCE = 1.0
 
-# Keys that Claude Code never writes, by the agent that does (formats/other_agents.md, cursor.md).
-_FOREIGN_KEYS = frozenset(
-    {
-        *("cursor_version", "autorun", "render_width_chars", "conversation_id"),  # Cursor
-        *("product", "agent_state"),  # Antigravity
-        *("schema_version", "trigger"),  # Grok Build
-        *("metrics",),  # Qwen Code
-        *("ai_used", "allow_all_enabled"),  # Copilot CLI
-        *("contextTokens", "maxContextTokens", "sessionId"),  # Kimi Code
-    }
-)
-_FOREIGN_WINDOW_KEYS = frozenset(
-    {
-        *("current_context_tokens", "displayed_context_limit", "last_call_input_tokens"),  # Copilot
-        *("context_tokens", "session_usage"),  # Grok Build
-    }
-)
 _OWN_KEYS = frozenset({"session_id", "transcript_path", "model", "workspace", "version"})
-_FIRST_CALENDAR_VERSION = (1000, 0, 0)  # Cursor's CLI counts its versions by date
 
 
 def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
@@ -78,17 +67,17 @@ def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
 
 def _is_foreign(payload: Mapping[str, Any]) -> bool:
     """Tell whether *payload* is another agent's, or no status line at all."""
-    if not _FOREIGN_KEYS.isdisjoint(payload):
+    if not FOREIGN_KEYS.isdisjoint(payload):
         return True
     if payload.get("hook_event_name", "Status") != "Status":  # 1.0.x named its status line a hook
         return True
     version = release(payload.get("version"))
-    if version is not None and version >= _FIRST_CALENDAR_VERSION:
+    if version is not None and version >= FIRST_CALENDAR_VERSION:
         return True
     window = payload.get("context_window")
     if window is None:
         return _OWN_KEYS.isdisjoint(payload)
-    return not isinstance(window, Mapping) or not _FOREIGN_WINDOW_KEYS.isdisjoint(window)
+    return not isinstance(window, Mapping) or not FOREIGN_WINDOW_KEYS.isdisjoint(window)
 
 
 def _of_window(payload: Mapping[str, Any], query: Query) -> Evidence:

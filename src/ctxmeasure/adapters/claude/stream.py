@@ -24,10 +24,10 @@ from ...evidence import Channel, Evidence, Gap, Origin, Phase, Query, TokenPair,
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ...source import StreamSource
 from ...usage import TokenUsage, Usage, UsageFault, anthropic
+from .dialect import misstates_window
 from .rows import (
     DEFAULT_WINDOWS,
     SYNTHETIC_MODEL,
-    misstates_window,
     model_ref,
     same_model,
 )

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
+from ...bounded.budget import KIB
 from ...bounded.fields import text
 from ...bounded.jsonl import Row, Tail
 from ...bounded.scan import RowScan
@@ -147,13 +148,13 @@ class _Thread:
     def climb(self, row: Row, test: _Test) -> Row | _End:
         """Return the first of *row* and its ancestors that passes *test*, or why there is none."""
         while not test(row.value):
-            parent = self._parent(row)
+            parent = self.parent(row)
             if isinstance(parent, _End):
                 return parent
             row = parent
         return row
 
-    def _parent(self, row: Row) -> Row | _End:
+    def parent(self, row: Row) -> Row | _End:
         """Return the row that *row* hangs off, of whatever type and conversation.
 
         A parent is written before its child (1,188 of 1,188 links in recordings and public files),
@@ -210,18 +211,20 @@ def _standing_response(thread: _Thread, query: Query, closing: Row | None) -> Ro
         return compacted
     if not _is_block_of(thread, found, latest):
         return Gap(reason=MissingReason.REWOUND)
-    return _unless_copied(latest)
+    return _if_its_own(thread, latest)
 
 
-def _unless_voided(thread: _Thread, response: Row) -> Row | Gap:
+def _unless_voided(thread: _Thread, response: Row) -> Row | Gap | NeedMore:
     compacted = _voiding_compaction(thread, response)
-    return _unless_copied(response) if compacted is None else compacted
+    return _if_its_own(thread, response) if compacted is None else compacted
 
 
-def _unless_copied(response: Row) -> Row | Gap:
-    # The SDK's fork_session copies rows and dates the last one anew.
-    is_copied = "forkedFrom" in response.value
-    return Gap(reason=MissingReason.CARRIED_OVER) if is_copied else response
+def _if_its_own(thread: _Thread, response: Row) -> Row | Gap | NeedMore:
+    """Return *response* unless it was copied here; ask for more rows where they have to tell."""
+    if "forkedFrom" in response.value:
+        # The SDK's fork_session copies rows and dates the last one anew.
+        return Gap(reason=MissingReason.CARRIED_OVER)
+    return NeedMore(_CUT_OFF) if _may_be_preserved(thread, response) else response
 
 
 def _is_block_of(thread: _Thread, block: Row, response: Row) -> bool:
@@ -271,16 +274,64 @@ def _unanswered(thread: _Thread, latest: Row | None) -> Gap | NeedMore:
 # -- compaction -------------------------------------------------------------------------------
 
 
-def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | None:
-    """Return the gap if a compaction in the window made *response* void, or there is none."""
-    compaction = Compaction(
-        thread.newest(is_boundary, b'"compact_boundary"'),
-        thread.newest(is_summary, b'"isCompactSummary"'),
-    )
+_CUT_OFF = Gap(reason=MissingReason.CHAIN_TRUNCATED)
+
+# No summary is as long as that: it is one response. An image or a tool's output can be, and a
+# response to it would else be missing until the next one.
+_LONGER_THAN_A_SUMMARY = 128 * KIB
+
+
+def _may_be_preserved(thread: _Thread, response: Row) -> bool:
+    """Tell whether *response* could be one that a compaction before the window preserved.
+
+    Written again behind a compaction, it hangs off the summary. A row that hangs off another
+    preserved one is not told where the window has cut the summary off: nothing in it could.
+    """
+    if not thread.tail.truncated:
+        return False
+    message_id = message_of(response.value).get("id")
+    first = response
+    while isinstance(before := thread.parent(first), Row):
+        if message_of(before.value).get("id") != message_id:
+            return False
+        first = before
+    return before is not _End.ROOT and not _is_behind_a_long_row(thread.tail, first)
+
+
+def _is_behind_a_long_row(tail: Tail, row: Row) -> bool:
+    """Tell whether *row* directly follows a row that the window cuts and that is no summary."""
+    is_first = next(tail.rows(before=row.offset), None) is None
+    return is_first and tail.cut_off > _LONGER_THAN_A_SUMMARY
+
+
+def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | NeedMore | None:
+    """Return the gap if a compaction in the window made *response* void, or there is none.
+
+    Its summary stands in for a boundary that the window has cut off.
+    """
+    boundary = thread.newest(is_boundary, b'"compact_boundary"')
+    compaction = Compaction(boundary, thread.newest(is_summary, b'"isCompactSummary"'))
     mark = compaction.mark
-    if mark is None or (response is not None and not compaction.voids(response)):
+    if mark is None:
         return None
-    return _compacted(thread, mark)
+    is_cut_off = boundary is None and thread.tail.truncated
+    is_cut_off = is_cut_off and thread.parent(mark) is _End.LOST
+    if response is None or compaction.voids(response) or _is_written_again(thread, response):
+        gap = _compacted(thread, mark)
+        return NeedMore(gap) if is_cut_off else gap
+    return NeedMore(_CUT_OFF) if is_cut_off else None
+
+
+def _is_written_again(thread: _Thread, response: Row) -> bool:
+    """Tell whether *response* stands in the window before, too: clocks can be set back."""
+    uuid = text(response.value, "uuid")
+    if uuid is None or "\n" in uuid:
+        return False
+    message_id = message_of(response.value).get("id")
+    return any(
+        row.value.get("uuid") == uuid and message_of(row.value).get("id") == message_id
+        for row in thread.tail.rows(uuid.encode(), before=response.offset)
+    )
 
 
 def _compacted(thread: _Thread, boundary: Row) -> Gap:
@@ -314,9 +365,20 @@ def _ended_turn(thread: _Thread, response: Row, query: Query) -> Evidence | Need
             return thread.gap(_OTHER_TURN.reason, unless_truncated=_OTHER_TURN.reason)
         if before is _End.ROOT or not thread.holds(before):
             return _OTHER_TURN
-        response = before
+        response = _last_block(thread, before, until=response)
         gap = _turn_gap(thread, response, query)
     return _measured(thread, response) if gap is None else gap
+
+
+def _last_block(thread: _Thread, block: Row, *, until: Row) -> Row:
+    """Return the last row of the response that *block* is of, written before the row *until*."""
+    message_id = message_of(block.value).get("id")
+    last = thread.newest(
+        lambda row: is_response(row) and message_of(row).get("id") == message_id,
+        b'"assistant"',
+        before=until.offset,
+    )
+    return last if last is not None and _is_block_of(thread, block, last) else block
 
 
 def _response_before(thread: _Thread, response: Row) -> Row | _End:

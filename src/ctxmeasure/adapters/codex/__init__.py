@@ -7,8 +7,7 @@ process each time and pays for its one source only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing's own, without importing it
 if TYPE_CHECKING:
     from .app_server import APP_SERVER as APP_SERVER
     from .exec import EXEC as EXEC

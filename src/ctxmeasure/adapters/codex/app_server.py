@@ -140,7 +140,7 @@ class Thread:
         turn_id: The turn that was seen last, or None.
         turns: The turns that were seen, by id.
         shows: What is shown of the present.
-        reported: The last report: its request, both totals and the window, to know it again.
+        reported: The last report: its request and both totals, to know it again.
         held: A reading that may be a compaction's own, or a repeat, until what follows tells.
         awaits_compaction: The last report was sent again as it is sent before a compaction.
         is_compacting: A compaction runs: what is reported meanwhile is its own request.
@@ -155,9 +155,7 @@ class Thread:
     turn_id: str | None = field(default=None, repr=False)
     turns: Mapping[str, Turn] = field(factory=dict, repr=False)
     shows: Reading | Gap = _NOTHING_YET
-    reported: tuple[LastRequest, object, object, int | MissingReason] | None = field(
-        default=None, repr=False
-    )
+    reported: tuple[LastRequest, object, object] | None = field(default=None, repr=False)
     held: Reading | None = None
     awaits_compaction: bool = False
     is_compacting: bool = False
@@ -235,9 +233,9 @@ def _take_usage(thread: Thread, notice: _Notice) -> Thread:
         return thread
     request, window = last_request(info), stated_window(info)
     last, lifetime = _total(info, "last"), _total(info, "total")
-    reported = (request, last, lifetime, window)
+    reported = (request, last, lifetime)
     if reported == thread.reported:
-        return _take_repeat(thread, notice)
+        return _take_repeat(_restated(thread, notice, window), notice)
     is_known = notice.has_clock and thread.is_loaded
     is_own = notice.turn_id in thread.turns and (is_known or last == lifetime)
     # The first report of a thread can be an older one: loaded with it, or repeated where we join
@@ -271,6 +269,18 @@ def _take_usage(thread: Thread, notice: _Notice) -> Thread:
             return thread.void(MissingReason.WINDOW_EXCEEDED, turn_id, known)
         case _:
             return thread.showing(Gap.of_usage(request), turn_id)
+
+
+def _restated(thread: Thread, notice: _Notice, window: int | MissingReason) -> Thread:
+    """Hold the last report against the *window* that it is repeated with, if that is another."""
+    shown = thread.shows
+    if not isinstance(shown, Reading) or shown.window == window:
+        return thread
+    restated = evolve(shown, window=window, model=thread.model)
+    turns, turn_id = thread.turns, shown.turn_id
+    if turn_id is not None and turn_id == notice.turn_id and turn_id in turns:
+        turns = {**turns, turn_id: evolve(turns[turn_id], shows=restated)}
+    return evolve(thread, shows=restated, turns=turns)
 
 
 def _take_repeat(thread: Thread, notice: _Notice) -> Thread:
@@ -376,13 +386,16 @@ def _take_reverted(thread: Thread, _notice: _Notice) -> Thread:
 
 
 def _take_settings(thread: Thread, notice: _Notice) -> Thread:
-    """Change the model. A turn that runs may go on with the old one, so it has none."""
+    """Change the model. A turn that runs may go on with the old one, so it has none.
+
+    What was counted stands until the next response, with the window that it was counted against:
+    Codex's own meter shows the same, and repeats it in the next turn (0.171).
+    """
     settings = nested(notice.body, "threadSettings") or notice.body
-    model, before = model_ref(settings.get("model")), thread.next_model
-    if model is None or model == before:
+    model = model_ref(settings.get("model"))
+    if model is None or model == thread.next_model:
         return thread
-    thread = evolve(thread, model=None if thread.running else model, next_model=model)
-    return thread if before is None else _of_another_model(thread)
+    return evolve(thread, model=None if thread.running else model, next_model=model)
 
 
 def _take_loaded(thread: Thread, notice: _Notice) -> Thread:
@@ -395,18 +408,7 @@ def _take_loaded(thread: Thread, notice: _Notice) -> Thread:
 def _take_rerouted(thread: Thread, notice: _Notice) -> Thread:
     """Take the model that the running turn's requests are sent to instead."""
     model = model_ref(notice.body.get("toModel"))
-    if model is None or model == thread.model:
-        return thread
-    return _of_another_model(evolve(thread, model=model))
-
-
-def _of_another_model(thread: Thread) -> Thread:
-    """Void the last reading: another model counts by another tokenizer and has its own window."""
-    if isinstance(thread.shows, Gap):
-        return thread
-    known = evolve(thread.shows.known, limit_tokens=None)
-    turn_id = thread.running if thread.shows.turn_id == thread.running else None
-    return thread.void(MissingReason.NOT_MEASURED_YET, turn_id, known)
+    return thread if model is None else evolve(thread, model=model)
 
 
 def _take_thread(thread: Thread, notice: _Notice) -> Thread:

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ...bounded.fields import text
 from ...evidence import Channel, Evidence, Gap, Origin, Phase, Query
 from ...observation import MissingReason
-from ...source import PayloadSource
+from ...source import Hooks, PayloadSource
 from .usage_info import model_ref
 
-__all__ = ["HOOK", "query_from_hook", "transcript_path"]
+__all__ = ["HOOK", "HOOKS", "query_from_hook", "transcript_path"]
 
 _NOTIFIED = "agent-turn-complete"
 
@@ -149,4 +150,13 @@ HOOK = PayloadSource(
     about="The payload of a Codex hook or notify program: no usage, but which rollout to ask",
     extract=_extract,
     recognise=_recognise,
+)
+
+HOOKS = Hooks(
+    source=HOOK,
+    query=query_from_hook,
+    session=partial(text, key="session_id"),
+    turn=partial(text, key="turn_id"),
+    transcript="codex.rollout",
+    path=transcript_path,
 )

@@ -367,7 +367,9 @@ class Replay:
         if self.turn is not None and (shown is None or shown.turn_id != turn_id):
             self.turn.repeats = True
         if isinstance(shown, Reported) and shown.usage == codex(last):
-            self.shows = evolve(shown, limit=limit, limit_row=row)
+            is_same = limit == shown.limit
+            model = shown.model if is_same else self._model_of(turn_id)
+            self.shows = evolve(shown, limit=limit, limit_row=row, model=model)
             if self.turn is not None and shown.turn_id == turn_id:
                 self.turn.shows = self.shows
 

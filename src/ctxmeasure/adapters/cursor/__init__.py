@@ -7,8 +7,7 @@ runs in a fresh process each time and pays for its one source only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing's own, without importing it
 if TYPE_CHECKING:
     from .chat_store import CHAT_STORE as CHAT_STORE
     from .composer import COMPOSER as COMPOSER

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -31,10 +32,10 @@ from ...evidence import (
     UsedTokens,
 )
 from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
-from ...source import PayloadSource
+from ...source import Hooks, PayloadSource
 from .payload import is_cloud_session, is_percent, model_ref, session_gap, session_id
 
-__all__ = ["HOOK", "query_from_hook"]
+__all__ = ["HOOK", "HOOKS", "query_from_hook"]
 
 _PRE_COMPACT = "preCompact"
 _PAIR = ("context_tokens", "context_window_size")
@@ -252,4 +253,12 @@ HOOK = PayloadSource(
     about="The payload of a Cursor hook: count, window and percentage just before a compaction",
     extract=_extract,
     recognise=_recognise,
+)
+
+HOOKS = Hooks(
+    source=HOOK,
+    query=query_from_hook,
+    session=session_id,
+    turn=partial(text, key="generation_id"),
+    stores=("cursor.chat_store", "cursor.composer"),
 )

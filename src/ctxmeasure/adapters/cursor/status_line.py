@@ -28,13 +28,10 @@ from ...evidence import (
 )
 from ...observation import MissingReason, Partial
 from ...source import PayloadSource
+from .dialect import FOREIGN_KEYS, OWN_KEYS
 from .payload import is_percent, model_ref, session_gap
 
 __all__ = ["STATUS_LINE"]
-
-_OWN_KEYS = frozenset({"autorun", "render_width_chars"})
-# Claude Code's, which has them in every status line (formats/claude.md §3).
-_FOREIGN_KEYS = frozenset({"cost", "exceeds_200k_tokens"})
 
 # A tenth is the step of the percentages; half a step more for what binary fractions add.
 _ROUNDING = 0.15
@@ -57,11 +54,11 @@ def _extract(payload: Mapping[str, Any], query: Query) -> Evidence:
 
 def _is_cursors(payload: Mapping[str, Any]) -> bool:
     """Tell whether *payload* is clearly Cursor's: by keys of its own, or a version by date."""
-    if not _FOREIGN_KEYS.isdisjoint(payload):
+    if not FOREIGN_KEYS.isdisjoint(payload):
         return False
     year = (text(payload, "version") or "").partition(".")[0]
     is_dated = len(year) == 4 and year.isascii() and year.isdigit()
-    return is_dated or not _OWN_KEYS.isdisjoint(payload)
+    return is_dated or not OWN_KEYS.isdisjoint(payload)
 
 
 def _turn_gap(query: Query) -> Gap | None:
@@ -147,7 +144,7 @@ def _recognise(payload: Mapping[str, Any]) -> bool:
     """Tell the status line by a key that only Cursor writes."""
     return (
         isinstance(payload.get("context_window"), Mapping)
-        and not _OWN_KEYS.isdisjoint(payload)
+        and not OWN_KEYS.isdisjoint(payload)
         and _is_cursors(payload)
     )
 

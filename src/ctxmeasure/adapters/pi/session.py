@@ -37,6 +37,8 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
             return gap or Gap(reason=MissingReason.SESSION_AMBIGUOUS)
     elif not tail.truncated:
         return Gap(reason=MissingReason.SESSION_NOT_FOUND)
+    elif query.agent_id is not None:
+        return Gap(reason=MissingReason.SESSION_MISMATCH)  # Pi has none
     elif query.session_id is not None:  # the first row is longer than what is read of it
         return NeedMore(Gap(reason=MissingReason.SESSION_NOT_FOUND))
     conversation = _Conversation.of(tail, header)

@@ -1,0 +1,1 @@
+"""Builders and writers of the Agent Client Protocol's messages."""

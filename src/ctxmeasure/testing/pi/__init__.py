@@ -1,0 +1,1 @@
+"""Builders and writers of Pi's session files, events and answers."""

@@ -20,6 +20,7 @@ from pi_rows import RUNS, VERSION_SESSIONS
 
 import ctxmeasure as cm
 from ctxmeasure import Missing, MissingReason, Observation, Observed, Policy, history
+from ctxmeasure.adapters.claude import history as claude_history
 from ctxmeasure.bounded import scan as scans
 from ctxmeasure.history import Mark, Moment
 from ctxmeasure.measurement import TokenMeasurement
@@ -213,6 +214,36 @@ def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
     session.prompt()
     session.response(9_000)
     assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
+def test_rows_that_are_written_again_are_no_sample_though_the_clock_was_set_back() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    for _ in range(2):
+        session.response(100_000, message_id="msg_1")
+    kept = session.rows[-2:]
+    session.clock -= timedelta(hours=1)
+    session.compaction()
+    for row in kept:
+        session.loose({**row, "parentUuid": session.leaf})
+        session.leaf = row["uuid"]
+    assert curve(of(session)) == [100_000, "compacted"]
+    assert costless(of(session)[-1].observation) == observed(CLAUDE, session.content)
+
+
+def test_only_the_newest_responses_are_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_history, "_KNOWN_AGAIN", 2)
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    kept = session.rows[-1]
+    session.response(101_000)
+    session.response(102_000)
+    session.clock -= timedelta(hours=1)
+    session.compaction()
+    session.loose({**kept, "parentUuid": session.leaf})
+    session.response(9_000)
+    assert curve(of(session))[-3:] == ["compacted", 100_000, 9_000]
 
 
 def test_a_rewind_is_marked_on_the_sample_that_does_not_build_on_the_one_before() -> None:

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ..registry import find
 from ..source import PayloadSource, Source, StoreSource, StreamSource, TailSource
-from . import honesty, machines, properties, streams
+from . import histories, honesty, machines, properties, streams
 from .properties import Property
 from .session import StoreWriter, Writer
 from .subject import Subject
@@ -154,6 +154,9 @@ def _where_given(subject: Subject) -> Iterator[Property]:
         yield properties.is_deaf_to_strangers
     if subject.twin is not None:
         yield streams.agrees_with_its_twin
+    if isinstance(subject.source, TailSource) and subject.source.history is not None:
+        yield histories.is_what_the_file_showed
+        yield histories.misses_no_sample
     if subject.source.recognise is not None and subject.is_bytes:
         yield properties.is_known_by_its_looks
 

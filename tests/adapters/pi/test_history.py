@@ -204,7 +204,7 @@ def test_a_server_that_reports_nothing_is_told_at_the_end() -> None:
 def test_a_reply_that_names_a_key_twice_is_malformed() -> None:
     session = SessionRows()
     session.reply(1_000)
-    content = session.content.replace(b'"output": 10', b'"output": 10, "output": 10')
+    content = session.content.replace(b'"output":10', b'"output":10,"output":10')
     (moment,) = told(content)
     assert shown(moment.observation) == "source_malformed"
 

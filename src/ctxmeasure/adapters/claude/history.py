@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from attrs import define
+from attrs import define, field
 
 from ...bounded.decode import decode_object
 from ...bounded.fields import nested, text
@@ -49,6 +49,9 @@ _LONGEST_ID = 64  # a UUID has 36 characters
 _PROMPT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _NEVER = Compaction(None, None)
 
+# Responses that a compaction preserves are the newest before it: seldom more than a few.
+_KNOWN_AGAIN = 4_096
+
 _Test: TypeAlias = Callable[[Mapping[str, Any]], bool]
 
 
@@ -58,13 +61,27 @@ class _Session:
 
     Attributes:
         compaction: The newest one.
+        written: The newest responses' rows, by which one that is written again is known.
         attached_model: What the newest row that names the model says.
         searched_to: Up to where such a row was looked for.
     """
 
     compaction: Compaction = _NEVER
+    written: dict[tuple[object, object], None] = field(factory=dict)
     attached_model: object = None
     searched_to: int = 0
+
+    def takes_again(self, response: Row) -> bool:
+        """Remember the row of a *response*; tell whether it was written before, too."""
+        uuid = text(response.value, "uuid")
+        if uuid is None:
+            return False
+        row = (uuid, text(message_of(response.value), "id"))
+        is_again = row in self.written
+        self.written[row] = None
+        if len(self.written) > _KNOWN_AGAIN:
+            del self.written[next(iter(self.written))]
+        return is_again
 
 
 @define
@@ -127,14 +144,13 @@ class Conversation:
     # -- a response ---------------------------------------------------------------------------
 
     def _respond(self, row: Row) -> Shown:
-        sample = _sample(row)
-        standing = self._standing
+        sample, session, standing = _sample(row), self._session, self._standing
+        is_again = session.takes_again(row)
         if standing is not None and standing.sample == sample:
             standing.rows.add(text(row.value, "uuid"))
             return self._shown(row, sample, None)
-        session = self._session
         boundary = session.compaction.boundary
-        if boundary is not None and session.compaction.voids(row):
+        if boundary is not None and (is_again or session.compaction.voids(row)):
             return _shows_compaction(boundary)
         mark = self._stand(row, sample)
         self._requested = self._requested_models(row, session)

@@ -21,7 +21,7 @@ def completed(words: str, typed: str = "") -> set[str]:
 @pytest.mark.parametrize(
     ("words", "typed", "expected"),
     [
-        ("ctxmeasure", "s", {"sessions", "sources", "stream"}),
+        ("ctxmeasure", "s", {"sessions", "sources", "statusline", "stream"}),
         ("ctxmeasure sessions", "--no", {"--no-names"}),
         ("ctxmeasure sessions --agent", "c", {"claude", "codex", "cursor"}),
         ("ctxmeasure observe", "claude.s", {"claude.status_line", "claude.stream"}),

@@ -22,7 +22,7 @@ def test_the_source_is_told_by_its_looks_and_the_rest_follows() -> None:
     assert first.startswith("16,108 tokens are in use against a limit of 200,000: that is 8%")
     assert parts.startswith("The request's parts: input ")
     assert version == "The agent's version is 2.1.332."
-    assert cost == "To tell this, 65,536 bytes were read, and 1 rows or values decoded."
+    assert cost == "To tell this, 65,536 bytes were read, and 2 rows or values decoded."
 
 
 def test_what_is_missing_is_explained_with_its_own_status() -> None:

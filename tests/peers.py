@@ -1,0 +1,862 @@
+"""Readers as other tools have published them, each with what it breaks and what it says.
+
+A reader here is the formula alone, taken from the report or the code that is named, and applied to
+the same decoded rows that ctxmeasure reads. Each is right about some conversations: that is how it
+came to be written. ``docs/differences.md`` shows what each says of its example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from attrs import field, frozen
+from tongues import (
+    Again,
+    Compaction,
+    Conversation,
+    Failure,
+    Response,
+    Row,
+    Rows,
+    Said,
+    Step,
+    SubAgent,
+    Text,
+)
+
+__all__ = ["PEERS", "Peer"]
+
+Formula: TypeAlias = Callable[[Rows], Said]
+
+WINDOW = 200_000
+
+
+# -- the conversations ----------------------------------------------------------------------------
+
+PLAIN = Response(fresh=1_000, read=40_000, written=500, output=700)
+FULL = Response(fresh=1_000, read=150_000, written=500, output=700)
+SMALL = Response(fresh=200, read=17_000, written=500, output=90)
+COLD = Response(fresh=10, written=41_490, output=700)
+REASONED = Response(fresh=1_500, read=40_000, output=1_700, reasoning=1_200)
+OVER = Response(fresh=2, read=211_129, written=955)
+STILL_OVER = Response(fresh=1_002, read=211_129, written=955)
+LONG_OUTPUT = Response(fresh=1_000, read=40_000, written=500, output=1_700)
+BIG = Response(fresh=2_000, read=116_000, output=2_000)
+
+
+def talk(*steps: Step) -> Conversation:
+    """Return the conversation of these steps."""
+    return Conversation(steps)
+
+
+ONE = talk(PLAIN)
+LONE = talk(Response(fresh=41_500, output=0))
+FELL = talk(FULL, SMALL)
+COMPACTED = talk(FULL, Compaction(18_000))
+BILLED = Conversation((PLAIN,), billed=2_000_000)
+FORKED = Conversation((PLAIN,), parent=(FULL,))
+
+
+@frozen(kw_only=True)
+class Peer:
+    """A reader of another tool, and the pair of conversations in which it is wrong.
+
+    Attributes:
+        of: What it does.
+        report: Where that was published.
+        tongue: Whose rows it reads.
+        formula: The reader.
+        breaks: The name of the relation that it breaks.
+        before: A conversation.
+        after: The changed one.
+        theirs: What it says of the changed one.
+        ours: What ctxmeasure says of it.
+        right: A conversation of which it says what we say; None where there is none, because it
+            counts other tokens or takes what no measurement can be made of.
+    """
+
+    of: str
+    report: str
+    tongue: str
+    formula: Formula = field(repr=False)
+    breaks: str
+    before: Conversation = field(repr=False)
+    after: Conversation = field(repr=False)
+    theirs: str
+    ours: str
+    right: Conversation | None = LONE
+
+    @property
+    def shown(self) -> Conversation:
+        """The one of the two that is the example."""
+        return self.before if self.breaks == EMPTY else self.after
+
+    @property
+    def link(self) -> str:
+        """The report as a page links it; a tool without a number is named."""
+        name, _, number = self.report.partition("#")
+        if not number:
+            return self.report
+        return f"[{self.report}](https://github.com/{name}/issues/{number})"
+
+
+# -- Claude Code's rows and frames ----------------------------------------------------------------
+
+
+def _prompt(usage: Row) -> int:
+    keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return sum(usage.get(key, 0) for key in keys)
+
+
+def _usages(rows: Rows) -> Iterator[Row]:
+    """Yield the usage of every assistant's row, whoever wrote it and why."""
+    yield from (row["message"]["usage"] for row in rows if row["type"] == "assistant")
+
+
+def _last(counts: Iterable[int], limit: int = WINDOW) -> Said:
+    told = [*counts]
+    return Said.pair(told[-1] if told else 0, limit)
+
+
+def _last_usage(rows: Rows) -> Said:
+    return _last(map(_prompt, _usages(rows)))
+
+
+def _sum_of_usages(rows: Rows) -> Said:
+    return Said(sum(map(_prompt, _usages(rows))))
+
+
+def _sum_by_request_id(rows: Rows) -> Said:
+    """Count a message once, if its rows have a request id."""
+    told = [row for row in rows if row["type"] == "assistant"]
+    keys = [(row["message"]["id"], row.get("requestId")) for row in told]
+    kept = {
+        key if key[1] else (key[0], str(number)): _prompt(row["message"]["usage"])
+        for number, (key, row) in enumerate(zip(keys, told, strict=True))
+    }
+    return Said(sum(kept.values()))
+
+
+def _post_tokens(rows: Rows) -> Said:
+    """Take what a boundary says was left as the context."""
+    left = [row["compactMetadata"]["postTokens"] for row in rows if "compactMetadata" in row]
+    return Said.pair(left[-1], WINDOW) if left else _last_usage(rows)
+
+
+def _with_buffer(rows: Rows) -> Said:
+    """Add what is kept free for the compaction."""
+    used = _last_usage(rows).used or 0
+    return Said.pair(used + 45_000, WINDOW)
+
+
+def _by_substring(rows: Rows) -> Said:
+    """Look the window up by a part of the model's name."""
+    (*_, row) = (row for row in rows if row["type"] == "assistant")
+    model = row["message"]["model"]
+    limit = 1_000_000 if "opus-4-8" in model else WINDOW
+    return Said.pair(_prompt(row["message"]["usage"]), limit)
+
+
+def _prompt_and_output(rows: Rows) -> Said:
+    return _last(_prompt(usage) + usage["output_tokens"] for usage in _usages(rows))
+
+
+def _zero_at_boundary(rows: Rows) -> Said:
+    """Report 0 when a compaction is over."""
+    used = 0
+    for row in rows:
+        if row["type"] == "assistant":
+            used = _prompt(row["message"]["usage"])
+        elif row.get("subtype") == "compact_boundary":
+            used = 0
+    return Said.pair(used, WINDOW)
+
+
+def _result_usage(rows: Rows) -> Said:
+    (end,) = (row for row in rows if row["type"] == "result")
+    return Said.pair(_prompt(end["usage"]), WINDOW)
+
+
+# -- Claude Code's status line --------------------------------------------------------------------
+
+
+def _line(rows: Rows) -> Row:
+    (row,) = rows
+    window: Row = row["context_window"]
+    return window
+
+
+def _totals(rows: Rows) -> Said:
+    window = _line(rows)
+    used = window["total_input_tokens"] + window["total_output_tokens"]
+    return Said.pair(used, window["context_window_size"])
+
+
+def _null_is_zero(rows: Rows) -> Said:
+    window = _line(rows)
+    return Said.pair(_prompt(window["current_usage"] or {}), window["context_window_size"])
+
+
+def _clamped(rows: Rows) -> Said:
+    """Show the percentage that is stated, which ends at 100."""
+    return Said(share=float(_line(rows)["used_percentage"] or 0))
+
+
+# -- Codex ----------------------------------------------------------------------------------------
+
+
+def _infos(rows: Rows) -> Iterator[Row]:
+    for row in rows:
+        if row["payload"].get("type") == "token_count" and row["payload"]["info"] is not None:
+            yield row["payload"]["info"]
+
+
+def _info(rows: Rows) -> Row:
+    *_, info = _infos(rows)
+    return info
+
+
+def _codex_total(rows: Rows) -> Said:
+    info = _info(rows)
+    return Said.pair(info["total_token_usage"]["total_tokens"], info["model_context_window"])
+
+
+def _codex_last(rows: Rows) -> Said:
+    info = _info(rows)
+    return Said.pair(info["last_token_usage"]["total_tokens"], info["model_context_window"])
+
+
+def _codex_input(rows: Rows) -> Said:
+    info = _info(rows)
+    return Said.pair(info["last_token_usage"]["input_tokens"], info["model_context_window"])
+
+
+def _codex_adding(*keys: str) -> Formula:
+    """Return a reader that adds parts of the usage that lie inside its total."""
+
+    def formula(rows: Rows) -> Said:
+        info = _info(rows)
+        usage = info["last_token_usage"]
+        added = sum(usage[key] for key in keys)
+        return Said.pair(usage["total_tokens"] + added, info["model_context_window"])
+
+    return formula
+
+
+def _codex_static(rows: Rows) -> Said:
+    """Take the window that the model has elsewhere."""
+    return Said.pair(_info(rows)["last_token_usage"]["total_tokens"], 1_050_000)
+
+
+def _codex_baseline(rows: Rows) -> Said:
+    """Leave 12,000 tokens out of both numbers, as Codex's own percentage does."""
+    info = _info(rows)
+    used, limit = info["last_token_usage"]["total_tokens"], info["model_context_window"]
+    left = max((limit - 12_000) - max(used - 12_000, 0), 0) / (limit - 12_000)
+    return Said(share=100.0 - round(100 * left))
+
+
+def _codex_no_boundary(rows: Rows) -> Said:
+    """Add up all counts of a file, whichever thread they are of."""
+    return Said(sum(info["last_token_usage"]["total_tokens"] for info in _infos(rows)))
+
+
+def _app_server_total(rows: Rows) -> Said:
+    (*_, row) = (row for row in rows if row["method"] == "thread/tokenUsage/updated")
+    usage = row["params"]["tokenUsage"]
+    return Said.pair(usage["total"]["totalTokens"], usage["modelContextWindow"])
+
+
+def _exec_usage(rows: Rows) -> Said:
+    return Said(used=rows[-1]["usage"]["input_tokens"])
+
+
+# -- Pi -------------------------------------------------------------------------------------------
+
+
+def _pi_usages(rows: Rows) -> Iterator[Row]:
+    for row in rows:
+        message = row.get("message", {})
+        is_reply = row["type"] in ("message", "turn_end") and message.get("role") == "assistant"
+        if is_reply and message["stopReason"] != "error":
+            yield message["usage"]
+
+
+def _pi_last(rows: Rows) -> Said:
+    """Take the last reply that did not fail, as Pi did before 0.80.0."""
+    return _last(usage["totalTokens"] for usage in _pi_usages(rows))
+
+
+def _pi_input(rows: Rows) -> Said:
+    return _last(usage["input"] for usage in _pi_usages(rows))
+
+
+def _pi_without_writes(rows: Rows) -> Said:
+    return _last(usage["input"] + usage["cacheRead"] for usage in _pi_usages(rows))
+
+
+def _by_length(rows: Rows) -> Said:
+    """Take four characters for a token."""
+    texts = [row["message"]["content"] for row in rows if row["type"] == "message"]
+    lengths = (
+        len(text if isinstance(text, str) else "".join(part["text"] for part in text))
+        for text in texts
+    )
+    return Said(sum(lengths) // 4)
+
+
+def _pi_sums(rows: Rows) -> Said:
+    data = rows[-1]["data"]
+    return Said.pair(data["tokens"]["total"], data["contextUsage"]["contextWindow"])
+
+
+# -- the Agent Client Protocol, and Cursor --------------------------------------------------------
+
+
+def _updates(rows: Rows) -> Iterator[Row]:
+    for row in rows:
+        update = row.get("params", {}).get("update", {})
+        if update.get("sessionUpdate") in ("usage_update", "compaction_update"):
+            yield update
+
+
+def _prompt_answer(rows: Rows) -> Said:
+    *_, update = _updates(rows)
+    return Said.pair(rows[-1]["result"]["usage"]["totalTokens"], update["size"])
+
+
+def _acp_fixed_window(rows: Rows) -> Said:
+    *_, update = _updates(rows)
+    return Said.pair(update["used"], WINDOW)
+
+
+def _acp_zero_after(rows: Rows) -> Said:
+    """Take a compaction for an empty context."""
+    *_, update = _updates(rows)
+    return Said.pair(update.get("used", 0), update.get("size", WINDOW))
+
+
+def _percent_of_fixed_window(rows: Rows) -> Said:
+    """Make tokens of a percentage, with a window that is always the same."""
+    (row,) = rows
+    return Said.pair(round(row["contextUsagePercent"] * WINDOW / 100), WINDOW)
+
+
+def _derived_tokens(rows: Rows) -> Said:
+    """Take tokens that were made of a percentage for counted ones."""
+    window = _line(rows)
+    return Said.pair(window["total_input_tokens"], window["context_window_size"])
+
+
+def _stop_usage(rows: Rows) -> Said:
+    return Said(used=rows[0]["input_tokens"])
+
+
+def _high_water(rows: Rows) -> Said:
+    """Keep the highest count that was seen."""
+    return Said.pair(max(row["used"] for row in rows), rows[-1]["max"])
+
+
+def _catalogue_window(rows: Rows) -> Said:
+    return Said.pair(rows[-1]["used"], 1_000_000)
+
+
+# -- what they break -----------------------------------------------------------------------------
+
+SUB_AGENT = "a sub-agent changes nothing"
+AGAIN = "a response that is written down again changes nothing"
+FAILED = "a failed call changes nothing"
+CACHED = "how a prompt is cached changes nothing"
+OUTPUT_OUT = "the output does not count where the agent's meter leaves it out"
+OUTPUT_IN = "the output counts where the agent's meter counts it"
+REASONING = "the reasoning lies inside the output"
+SUMS = "a sum beside the usage changes nothing"
+LOWERED = "a response of fewer tokens lowers the reading"
+ENDED = "a compaction ends the old number"
+OF_ITSELF = "what a compaction says of itself changes nothing"
+BEHIND = "nothing before a compaction counts behind it"
+LENGTH = "the length of a text changes nothing"
+FORK = "a fork without a response of its own has no number"
+PARENTS = "what a parent's rows say changes nothing"
+EMPTY = "before the first response there is no number"
+WIDER = "a window of twice the size halves the share and leaves the count"
+UNKNOWN = "a model that nobody knows takes the limit and leaves the count"
+TWICE = "twice the tokens are twice the count and twice the share"
+OVERFULL = "beyond the window every further token shows"
+SHARE = "a share says nothing of counts"
+
+PEERS = (
+    Peer(
+        of="the newest usage, a sub-agent's too",
+        report="anthropics/claude-code#13820",
+        tongue="claude.transcript",
+        formula=_last_usage,
+        breaks=SUB_AGENT,
+        before=ONE,
+        after=talk(PLAIN, SubAgent(160_000)),
+        theirs="160,000 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="the newest frame, with or without `parent_tool_use_id`",
+        report="Mng-dev-ai/agentrove#231",
+        tongue="claude.stream",
+        formula=_last_usage,
+        breaks=SUB_AGENT,
+        before=ONE,
+        after=talk(PLAIN, SubAgent(160_000)),
+        theirs="160,000 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="the sum over all rows",
+        report="titeya/dms-claudecode#52",
+        tongue="claude.transcript",
+        formula=_sum_of_usages,
+        breaks=AGAIN,
+        before=ONE,
+        after=talk(PLAIN, Again(), Again()),
+        theirs="124,500",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="a row counted once, if it has a `requestId`",
+        report="junhoyeo/tokscale#563",
+        tongue="claude.transcript",
+        formula=_sum_by_request_id,
+        breaks=AGAIN,
+        before=ONE,
+        after=talk(PLAIN, Again()),
+        theirs="83,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="the newest usage, an error's too",
+        report="sirmalloc/ccstatusline#98",
+        tongue="claude.transcript",
+        formula=_last_usage,
+        breaks=FAILED,
+        before=ONE,
+        after=talk(PLAIN, Failure()),
+        theirs="0 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="the newest usage, one of zeros too",
+        report="earendil-works/pi#5278",
+        tongue="pi.session",
+        formula=_pi_last,
+        breaks=FAILED,
+        before=ONE,
+        after=talk(PLAIN, Failure(silently=True)),
+        theirs="0 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="`input` alone",
+        report="openclaw/openclaw#70532",
+        tongue="pi.session",
+        formula=_pi_input,
+        breaks=CACHED,
+        before=talk(Response(fresh=41_500, output=700)),
+        after=ONE,
+        theirs="1,000 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="`input` and `cacheRead`, without `cacheWrite`",
+        report="Ralph 2.10.1",
+        tongue="pi.stream",
+        formula=_pi_without_writes,
+        breaks=CACHED,
+        before=ONE,
+        after=talk(COLD),
+        theirs="10 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="cached tokens added to the input that holds them",
+        report="liaohch3/claude-tap#423",
+        tongue="codex.rollout",
+        formula=_codex_adding("cached_input_tokens"),
+        breaks=CACHED,
+        before=talk(Response(fresh=41_500, output=700)),
+        after=ONE,
+        theirs="82,200 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="cached and reasoning tokens added to the total that holds them",
+        report="entireio/cli#1021",
+        tongue="codex.rollout",
+        formula=_codex_adding("cached_input_tokens", "reasoning_output_tokens"),
+        breaks=REASONING,
+        before=talk(Response(fresh=1_500, read=40_000, output=1_700)),
+        after=talk(REASONED),
+        theirs="84,400 of 200,000",
+        ours="43,200 of 200,000",
+    ),
+    Peer(
+        of="prompt and output",
+        report="agentclientprotocol/claude-agent-acp",
+        tongue="claude.stream",
+        formula=_prompt_and_output,
+        breaks=OUTPUT_OUT,
+        before=ONE,
+        after=talk(LONG_OUTPUT),
+        theirs="43,200 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="the input alone",
+        report="ryanjkelly/harnery",
+        tongue="codex.rollout",
+        formula=_codex_input,
+        breaks=OUTPUT_IN,
+        before=ONE,
+        after=talk(LONG_OUTPUT),
+        theirs="41,500 of 200,000",
+        ours="43,200 of 200,000",
+    ),
+    Peer(
+        of="`result.usage`",
+        report="Mng-dev-ai/agentrove#298",
+        tongue="claude.stream with its result",
+        formula=_result_usage,
+        breaks=SUMS,
+        before=ONE,
+        after=BILLED,
+        theirs="2,041,500 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="`total_input_tokens` and `total_output_tokens`",
+        report="anthropics/claude-code#17183",
+        tongue="claude.status_line of 2.1.2",
+        formula=_totals,
+        breaks=SUMS,
+        before=ONE,
+        after=BILLED,
+        theirs="2,042,200 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="`turn.completed.usage`",
+        report="mattpocock/sandcastle#898",
+        tongue="codex.exec",
+        formula=_exec_usage,
+        breaks=SUMS,
+        before=ONE,
+        after=BILLED,
+        theirs="2,041,500",
+        ours="`cumulative_only`",
+        right=None,
+    ),
+    Peer(
+        of="`tokens.total`",
+        report="earendil-works/pi#2550",
+        tongue="pi.rpc",
+        formula=_pi_sums,
+        breaks=SUMS,
+        before=ONE,
+        after=BILLED,
+        theirs="2,042,200 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="the usage of the answer to `session/prompt`",
+        report="NousResearch/hermes-agent#101817",
+        tongue="acp.session",
+        formula=_prompt_answer,
+        breaks=SUMS,
+        before=ONE,
+        after=BILLED,
+        theirs="2,042,200 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="the counts at a turn's end",
+        report="zhcsyncer/pi-extensions#114",
+        tongue="cursor.hook at a stop",
+        formula=_stop_usage,
+        breaks=SUMS,
+        before=ONE,
+        after=BILLED,
+        theirs="2,041,500",
+        ours="`cumulative_only`",
+        right=None,
+    ),
+    Peer(
+        of="`total_token_usage`",
+        report="preset-io/agor#1264",
+        tongue="codex.rollout",
+        formula=_codex_total,
+        breaks=LOWERED,
+        before=talk(FULL),
+        after=FELL,
+        theirs="169,990 of 200,000",
+        ours="17,790 of 200,000",
+    ),
+    Peer(
+        of="`tokenUsage.total`",
+        report="neoswarm/neosh#115",
+        tongue="codex.app_server",
+        formula=_app_server_total,
+        breaks=LOWERED,
+        before=talk(FULL),
+        after=FELL,
+        theirs="169,990 of 200,000",
+        ours="17,790 of 200,000",
+    ),
+    Peer(
+        of="the higher one of an old count and the new one",
+        report="sbluemin/fleet-harness#472",
+        tongue="cursor.chat_store",
+        formula=_high_water,
+        breaks=LOWERED,
+        before=talk(FULL),
+        after=FELL,
+        theirs="152,200 of 200,000",
+        ours="17,790 of 200,000",
+    ),
+    Peer(
+        of="the newest usage, whatever came after it",
+        report="sirmalloc/ccstatusline#524",
+        tongue="claude.transcript",
+        formula=_last_usage,
+        breaks=ENDED,
+        before=talk(FULL),
+        after=COMPACTED,
+        theirs="151,500 of 200,000",
+        ours="`compacted`",
+    ),
+    Peer(
+        of="0 when a compaction is over",
+        report="PostHog/code#1548",
+        tongue="claude.stream",
+        formula=_zero_at_boundary,
+        breaks=ENDED,
+        before=talk(FULL),
+        after=COMPACTED,
+        theirs="0 of 200,000",
+        ours="`compacted`",
+    ),
+    Peer(
+        of="0 until something is reported again",
+        report="pingdotgg/t3code#6461",
+        tongue="acp.session",
+        formula=_acp_zero_after,
+        breaks=ENDED,
+        before=talk(FULL),
+        after=COMPACTED,
+        theirs="0 of 200,000",
+        ours="`compacted`",
+    ),
+    Peer(
+        of="the usage of the run's last turn",
+        report="getpaseo/paseo#3726",
+        tongue="pi.stream",
+        formula=_pi_last,
+        breaks=ENDED,
+        before=talk(FULL),
+        after=COMPACTED,
+        theirs="152,200 of 200,000",
+        ours="`compacted`",
+    ),
+    Peer(
+        of="`postTokens` of the boundary",
+        report="anthropics/claude-code#87602",
+        tongue="claude.transcript",
+        formula=_post_tokens,
+        breaks=OF_ITSELF,
+        before=COMPACTED,
+        after=talk(FULL, Compaction(930)),
+        theirs="930 of 200,000",
+        ours="`compacted`",
+    ),
+    Peer(
+        of="the newest count, an estimate too",
+        report="openai/codex#9416",
+        tongue="codex.rollout",
+        formula=_codex_last,
+        breaks=OF_ITSELF,
+        before=COMPACTED,
+        after=talk(FULL, Compaction(200_000)),
+        theirs="200,000 of 200,000",
+        ours="`compacted`",
+    ),
+    Peer(
+        of="the sum over all rows",
+        report="omriariav/claude-pulse#4",
+        tongue="claude.transcript",
+        formula=_sum_of_usages,
+        breaks=BEHIND,
+        before=talk(SMALL),
+        after=talk(FULL, Compaction(18_000), SMALL),
+        theirs="169,200",
+        ours="17,700 of 200,000",
+    ),
+    Peer(
+        of="all counts of the file",
+        report="ccusage/ccusage#950",
+        tongue="codex.rollout of 0.130",
+        formula=_codex_no_boundary,
+        breaks=PARENTS,
+        before=ONE,
+        after=FORKED,
+        theirs="194,400",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="0 where the usage is null",
+        report="anthropics/claude-code#19724",
+        tongue="claude.status_line",
+        formula=_null_is_zero,
+        breaks=EMPTY,
+        before=Conversation(),
+        after=ONE,
+        theirs="0 of 200,000",
+        ours="`not_measured_yet`",
+    ),
+    Peer(
+        of="a window of 200,000 for every agent",
+        report="chenhg5/cc-connect#1672",
+        tongue="acp.session",
+        formula=_acp_fixed_window,
+        breaks=WIDER,
+        before=ONE,
+        after=Conversation((PLAIN,), window=400_000),
+        theirs="42,200 of 200,000",
+        ours="42,200 of 400,000",
+    ),
+    Peer(
+        of="the window that the model has elsewhere",
+        report="humanlayer/humanlayer#1023",
+        tongue="codex.rollout",
+        formula=_codex_static,
+        breaks=WIDER,
+        before=Conversation((BIG,), window=129_200),
+        after=Conversation((BIG,), window=258_400),
+        theirs="120,000 of 1,050,000",
+        ours="120,000 of 258,400",
+        right=Conversation((BIG,), window=1_050_000),
+    ),
+    Peer(
+        of="the window of a catalogue",
+        report="code-yeongyu/senpi#1603",
+        tongue="cursor.chat_store",
+        formula=_catalogue_window,
+        breaks=WIDER,
+        before=Conversation((PLAIN,), window=100_000),
+        after=ONE,
+        theirs="42,200 of 1,000,000",
+        ours="42,200 of 200,000",
+        right=Conversation((PLAIN,), window=1_000_000),
+    ),
+    Peer(
+        of="200,000 for a model that is not known",
+        report="chenhg5/cc-connect#1823",
+        tongue="claude.transcript",
+        formula=_last_usage,
+        breaks=UNKNOWN,
+        before=ONE,
+        after=Conversation((PLAIN,), model="house-128k"),
+        theirs="41,500 of 200,000",
+        ours="`model_unknown` (41,500)",
+    ),
+    Peer(
+        of="the window by a part of the name",
+        report="affaan-m/ECC#2497",
+        tongue="claude.transcript",
+        formula=_by_substring,
+        breaks=UNKNOWN,
+        before=ONE,
+        after=Conversation((PLAIN,), model="my-claude-opus-4-8-build"),
+        theirs="41,500 of 1,000,000",
+        ours="`model_unknown` (41,500)",
+    ),
+    Peer(
+        of="45,000 added for what is kept free",
+        report="jarrodwatts/claude-hud#48",
+        tongue="claude.transcript",
+        formula=_with_buffer,
+        breaks=TWICE,
+        before=ONE,
+        after=talk(PLAIN + PLAIN),
+        theirs="128,000 of 200,000",
+        ours="83,000 of 200,000",
+        right=None,
+    ),
+    Peer(
+        of="a share without the first 12,000 tokens",
+        report="openai/codex#40756",
+        tongue="codex.rollout",
+        formula=_codex_baseline,
+        breaks=TWICE,
+        before=talk(Response(fresh=11_900, output=100)),
+        after=talk(Response(fresh=23_800, output=200)),
+        theirs="6 %",
+        ours="24,000 of 200,000",
+        right=None,
+    ),
+    Peer(
+        of="the percentage that is stated, which ends at 100",
+        report="anthropics/claude-code#63447",
+        tongue="claude.status_line",
+        formula=_clamped,
+        breaks=OVERFULL,
+        before=talk(OVER),
+        after=talk(STILL_OVER),
+        theirs="100 %",
+        ours="`limit_contradicted` (213,086)",
+        right=None,
+    ),
+    Peer(
+        of="a percentage of 200,000",
+        report="ryanjkelly/harnery",
+        tongue="cursor.composer",
+        formula=_percent_of_fixed_window,
+        breaks=SHARE,
+        before=Conversation(share=63.5),
+        after=Conversation(share=63.5, window=400_000),
+        theirs="127,000 of 200,000",
+        ours="63.5 %",
+        right=None,
+    ),
+    Peer(
+        of="the count that Cursor makes of its percentage",
+        report="senna-lang/herdr-agent-usage#72",
+        tongue="cursor.status_line",
+        formula=_derived_tokens,
+        breaks=SHARE,
+        before=Conversation(share=34.5),
+        after=Conversation(share=34.5, window=400_000),
+        theirs="138,000 of 400,000",
+        ours="34.5 %",
+        right=None,
+    ),
+    Peer(
+        of="a count of its own, by the length of the texts",
+        report="Strus/pi-cursor-cli-provider#6",
+        tongue="pi.session",
+        formula=_by_length,
+        breaks=LENGTH,
+        before=talk(PLAIN, Text(400)),
+        after=talk(PLAIN, Text(4_000)),
+        theirs="1,002",
+        ours="42,200 of 200,000",
+        right=None,
+    ),
+    Peer(
+        of="all counts of the file",
+        report="steipete/CodexBar#3524",
+        tongue="codex.rollout of 0.130",
+        formula=_codex_no_boundary,
+        breaks=FORK,
+        before=ONE,
+        after=Conversation(parent=(FULL,)),
+        theirs="152,200",
+        ours="`carried_over`",
+    ),
+)

@@ -235,7 +235,7 @@ def _anthropic(response: Response) -> Row:
 
 def _transcript(conversation: Conversation) -> Rows:
     rows = claude.TranscriptRows(model=conversation.model or claude.MODEL)
-    forked = {"forkedFrom": {"sessionId": "0123abcd-0000-4000-8000-00000000000e"}}
+    forked: Row = {"forkedFrom": {"sessionId": "0123abcd-0000-4000-8000-00000000000e"}}
     for response in conversation.parent:
         rows.prompt(**forked)
         rows.response(0, message={"usage": _anthropic(response)}, **forked)
@@ -418,7 +418,7 @@ def _app_server(conversation: Conversation) -> Rows:
             case Again():
                 rows.append(rows[-1])
             case SubAgent(used):
-                child = {"threadId": notifications.CHILD, "turn": "turn-c"}
+                child: Row = {"threadId": notifications.CHILD, "turn": "turn-c"}
                 rows.append(notifications.updated(used, window=conversation.window, **child))
             case Compaction(left):
                 rows.append(notifications.compaction("item/started"))
@@ -510,9 +510,8 @@ def _pi_answered_stream(conversation: Conversation) -> Rows:
 def _pi_rpc(conversation: Conversation) -> Rows:
     last, window = conversation.last, conversation.window
     used = None if last is None else last.total
-    use = {"tokens": used, "contextWindow": window, "percent": None}
-    if used is not None:
-        use["percent"] = used / window * 100
+    percent = None if used is None else used / window * 100
+    use = {"tokens": used, "contextWindow": window, "percent": percent}
     sums = {"total": conversation.lifetime.total}
     stats = {"sessionId": pi.SESSION_ID, "tokens": sums, "contextUsage": use}
     return [pi_events.answer("get_session_stats", stats)]
@@ -573,12 +572,11 @@ def _stop(conversation: Conversation) -> Rows:
 
 def _cursor_line(conversation: Conversation) -> Rows:
     share, window = _share(conversation), conversation.window
-    stated = {"context_window_size": window, "used_percentage": share, "current_usage": None}
-    left = {"remaining_percentage": round(100 - share, 1)}
-    if share == 0:
-        left, stated["used_percentage"] = {"remaining_percentage": None}, None  # type: ignore[dict-item]
-    derived = {"total_input_tokens": round(window * share / 100)}
-    return [cursor.status_line({**stated, **left, **derived})]
+    stated: Row = {"used_percentage": None, "remaining_percentage": None}
+    if share:
+        stated = {"used_percentage": share, "remaining_percentage": round(100 - share, 1)}
+    derived = {"total_input_tokens": round(window * share / 100), "current_usage": None}
+    return [cursor.status_line({"context_window_size": window, **stated, **derived})]
 
 
 def _composer(conversation: Conversation) -> Rows:
@@ -609,8 +607,11 @@ def _chat_database(path: Path, rows: Rows) -> None:
         for number, row in enumerate(rows, start=1)
     }
     meta = {"agentId": CHAT, "latestRootBlobId": list(blobs)[-1] if blobs else ""}
-    tables = {"blobs": blobs, "meta": {"0": json.dumps(meta).encode().hex()}}
-    databases.write(path, tables, tables=databases.CHAT_TABLES)
+    told: dict[str, databases.Rows] = {
+        "blobs": blobs,
+        "meta": {"0": json.dumps(meta).encode().hex()},
+    }
+    databases.write(path, told, tables=databases.CHAT_TABLES)
     databases.date(path, START)
 
 

@@ -15,6 +15,7 @@ from tongues import (
     Again,
     Compaction,
     Conversation,
+    Detour,
     Failure,
     Response,
     Row,
@@ -36,6 +37,13 @@ WINDOW = 200_000
 
 PLAIN = Response(fresh=1_000, read=40_000, written=500, output=700)
 FULL = Response(fresh=1_000, read=150_000, written=500, output=700)
+LOOPED = Response(
+    fresh=1_000,
+    read=40_000,
+    written=500,
+    output=700,
+    inner=(Response(fresh=1_000, read=149_500, written=1_000),),
+)
 SMALL = Response(fresh=200, read=17_000, written=500, output=90)
 COLD = Response(fresh=10, written=41_490, output=700)
 REASONED = Response(fresh=1_500, read=40_000, output=1_700, reasoning=1_200)
@@ -70,10 +78,11 @@ class Peer:
         breaks: The name of the relation that it breaks.
         before: A conversation.
         after: The changed one.
-        theirs: What it says of the changed one.
+        theirs: What it says of the example.
         ours: What ctxmeasure says of it.
         right: A conversation of which it says what we say; None where there is none, because it
             counts other tokens or takes what no measurement can be made of.
+        is_of_before: Whether the example is the conversation before the change.
     """
 
     of: str
@@ -86,11 +95,12 @@ class Peer:
     theirs: str
     ours: str
     right: Conversation | None = LONE
+    is_of_before: bool = False
 
     @property
     def shown(self) -> Conversation:
         """The one of the two that is the example."""
-        return self.before if self.breaks == EMPTY else self.after
+        return self.before if self.is_of_before else self.after
 
     @property
     def link(self) -> str:
@@ -150,12 +160,16 @@ def _with_buffer(rows: Rows) -> Said:
     return Said.pair(used + 45_000, WINDOW)
 
 
-def _by_substring(rows: Rows) -> Said:
-    """Look the window up by a part of the model's name."""
-    (*_, row) = (row for row in rows if row["type"] == "assistant")
-    model = row["message"]["model"]
-    limit = 1_000_000 if "opus-4-8" in model else WINDOW
-    return Said.pair(_prompt(row["message"]["usage"]), limit)
+def _by_name(**limits: int) -> Formula:
+    """Return a reader that looks the window up by a part of the model's name."""
+
+    def formula(rows: Rows) -> Said:
+        (*_, row) = (row for row in rows if row["type"] == "assistant")
+        model = row["message"]["model"].replace("-", "_")
+        limit = next((limit for part, limit in limits.items() if part in model), WINDOW)
+        return Said.pair(_prompt(row["message"]["usage"]), limit)
+
+    return formula
 
 
 def _prompt_and_output(rows: Rows) -> Said:
@@ -381,6 +395,10 @@ FORK = "a fork without a response of its own has no number"
 PARENTS = "what a parent's rows say changes nothing"
 EMPTY = "before the first response there is no number"
 WIDER = "a window of twice the size halves the share and leaves the count"
+LOOP = "the calls of a loop before the last one change nothing"
+GONE_BACK = "a response that was gone back from does not count"
+MODEL = "a model of another window has that one and the same count"
+MARKER = "a long window that was asked for is the limit"
 UNKNOWN = "a model that nobody knows takes the limit and leaves the count"
 TWICE = "twice the tokens are twice the count and twice the share"
 OVERFULL = "beyond the window every further token shows"
@@ -716,6 +734,7 @@ PEERS = (
         breaks=EMPTY,
         before=Conversation(),
         after=ONE,
+        is_of_before=True,
         theirs="0 of 200,000",
         ours="`not_measured_yet`",
     ),
@@ -769,7 +788,7 @@ PEERS = (
         of="the window by a part of the name",
         report="affaan-m/ECC#2497",
         tongue="claude.transcript",
-        formula=_by_substring,
+        formula=_by_name(opus_4_8=1_000_000),
         breaks=UNKNOWN,
         before=ONE,
         after=Conversation((PLAIN,), model="my-claude-opus-4-8-build"),
@@ -858,5 +877,86 @@ PEERS = (
         after=Conversation(parent=(FULL,)),
         theirs="152,200",
         ours="`carried_over`",
+    ),
+    Peer(
+        of="the usage as it stands, a sum over the loop",
+        report="dohooo/helmor#218",
+        tongue="claude.stream",
+        formula=_last_usage,
+        breaks=LOOP,
+        before=ONE,
+        after=talk(LOOPED),
+        theirs="193,000 of 200,000",
+        ours="41,500 of 200,000",
+    ),
+    Peer(
+        of="the newest reply, on whichever branch",
+        report="earendil-works/pi#3314",
+        tongue="pi.session",
+        formula=_pi_last,
+        breaks=GONE_BACK,
+        before=ONE,
+        after=talk(PLAIN, Detour(FULL)),
+        theirs="152,200 of 200,000",
+        ours="42,200 of 200,000",
+    ),
+    Peer(
+        of="200,000 for every model",
+        report="2389-research/tracker#572",
+        tongue="claude.transcript",
+        formula=_last_usage,
+        breaks=MODEL,
+        before=ONE,
+        after=Conversation((PLAIN,), model="claude-opus-4-8"),
+        theirs="41,500 of 200,000",
+        ours="41,500 of 1,000,000",
+    ),
+    Peer(
+        of="a window for each family: 200,000 for Haiku, 1,000,000 for the others",
+        report="bdfinst/agentic-dev-team#792",
+        tongue="claude.transcript",
+        formula=_by_name(haiku=200_000, opus=1_000_000, sonnet=1_000_000, fable=1_000_000),
+        breaks=MODEL,
+        before=Conversation((PLAIN,), model="claude-opus-4-5"),
+        after=Conversation((PLAIN,), model="claude-opus-4-8"),
+        is_of_before=True,
+        theirs="41,500 of 1,000,000",
+        ours="41,500 of 200,000",
+        right=Conversation((PLAIN,), model="claude-opus-4-8"),
+    ),
+    Peer(
+        of="a price list's window: 1,000,000 for Sonnet 4.5",
+        report="ccusage/ccusage#666",
+        tongue="claude.transcript",
+        formula=_by_name(sonnet_4_5=1_000_000, sonnet_5=1_000_000, opus_4_8=1_000_000),
+        breaks=MODEL,
+        before=ONE,
+        after=Conversation((PLAIN,), model="claude-opus-4-8"),
+        is_of_before=True,
+        theirs="41,500 of 1,000,000",
+        ours="41,500 of 200,000",
+        right=Conversation((PLAIN,), model="claude-opus-4-8"),
+    ),
+    Peer(
+        of="the model's name in the response, which has no `[1m]`",
+        report="graykode/abtop#11",
+        tongue="claude.transcript",
+        formula=_last_usage,
+        breaks=MARKER,
+        before=Conversation((PLAIN,), model="claude-opus-4-6"),
+        after=Conversation((PLAIN,), model="claude-opus-4-6[1m]"),
+        theirs="41,500 of 200,000",
+        ours="41,500 of 1,000,000",
+    ),
+    Peer(
+        of="the model's name in the frame, which has no `[1m]`",
+        report="preset-io/agor#2167",
+        tongue="claude.stream",
+        formula=_last_usage,
+        breaks=MARKER,
+        before=Conversation((PLAIN,), model="claude-opus-4-6"),
+        after=Conversation((PLAIN,), model="claude-opus-4-6[1m]"),
+        theirs="41,500 of 200,000",
+        ours="41,500 of 1,000,000",
     ),
 )

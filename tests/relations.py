@@ -17,6 +17,7 @@ from tongues import (
     Again,
     Compaction,
     Conversation,
+    Detour,
     Failure,
     Response,
     Said,
@@ -160,6 +161,23 @@ WINDOWS = st.integers(190_000, 400_000)
 UNKNOWN = st.sampled_from(["mystery-model-9", "my-claude-opus-4-8-build", "gateway/claude-opus-5"])
 
 
+SMALL_WINDOWS = ["claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5"]
+LARGE_WINDOWS = ["claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-fable-5"]
+
+
+def with_model(before: list[str], after: list[str]) -> st.SearchStrategy[Pair]:
+    """Return pairs of which the model is one and another of these."""
+    models = st.tuples(st.sampled_from(before), st.sampled_from(after))
+    return st.tuples(TALKS, models).map(
+        lambda told: (evolve(told[0], model=told[1][0]), evolve(told[0], model=told[1][1]))
+    )
+
+
+def looped(talk: Conversation, inner: tuple[Response, ...]) -> Conversation:
+    """Return *talk* with a loop of tools before the end of its last response."""
+    return _with_last(talk, lambda last: evolve(last, inner=inner))
+
+
 @st.composite
 def overfull(draw: st.DrawFn) -> Pair:
     """Draw a conversation with more tokens than its window, and one with still more."""
@@ -214,6 +232,15 @@ def without_limit(before: Said, after: Said) -> bool:
     return is_told and before.limit is not None and before.used == after.used
 
 
+def five_times_as_wide(before: Said, after: Said) -> bool:
+    are_counted = before.limit is not None and before.used == after.used
+    return are_counted and after.limit == 5 * (before.limit or 0)
+
+
+def not_taken(before: Said, after: Said) -> bool:
+    return before.is_number and (after == before or (after.used is None and not after.is_number))
+
+
 def twice(before: Said, after: Said) -> bool:
     is_counted = before.used is None or after.used == 2 * before.used
     return is_counted and isclose(_share(after), 2 * _share(before))
@@ -244,6 +271,12 @@ RELATIONS = (
         "the length of a text changes nothing",
         "text",
         put_in_two_ways(st.builds(Text, st.integers(1, 4_000))),
+        same,
+    ),
+    _relation(
+        "the calls of a loop before the last one change nothing",
+        "loop",
+        st.tuples(TALKS, STEPS).map(lambda told: (told[0], looped(*told))),
         same,
     ),
     _relation("how a prompt is cached changes nothing", "parts", split(), same),
@@ -294,6 +327,12 @@ RELATIONS = (
     ),
     _relation("nothing before a compaction counts behind it", "behind", behind(), same),
     _relation(
+        "a response that was gone back from does not count",
+        "detour",
+        st.tuples(TALKS, responses()).map(lambda told: (told[0], told[0].then(Detour(told[1])))),
+        not_taken,
+    ),
+    _relation(
         "what a parent's rows say changes nothing",
         "fork",
         st.tuples(TALKS, STEPS).map(lambda told: (told[0], evolve(told[0], parent=told[1]))),
@@ -324,6 +363,18 @@ RELATIONS = (
         "unknown",
         st.tuples(TALKS, UNKNOWN).map(lambda told: (told[0], evolve(told[0], model=told[1]))),
         without_limit,
+    ),
+    _relation(
+        "a model of another window has that one and the same count",
+        "model",
+        with_model(SMALL_WINDOWS, LARGE_WINDOWS),
+        five_times_as_wide,
+    ),
+    _relation(
+        "a long window that was asked for is the limit",
+        "marker",
+        with_model(["claude-opus-4-6"], ["claude-opus-4-6[1m]"]),
+        five_times_as_wide,
     ),
     _relation(
         "twice the tokens are twice the count and twice the share",

@@ -35,6 +35,7 @@ __all__ = [
     "Again",
     "Compaction",
     "Conversation",
+    "Detour",
     "Failure",
     "Response",
     "Row",
@@ -66,6 +67,7 @@ class Response:
         written: What of the prompt was written to a cache.
         output: What came back.
         reasoning: What of the output was reasoning.
+        inner: The calls of a loop of the server's own tools, which this one ended.
     """
 
     fresh: int
@@ -73,6 +75,7 @@ class Response:
     written: int = 0
     output: int = 1
     reasoning: int = 0
+    inner: tuple[Response, ...] = ()
 
     @property
     def prompt(self) -> int:
@@ -121,13 +124,20 @@ class Compaction:
 
 
 @frozen
+class Detour:
+    """A response is gone back from: something else is asked in its place."""
+
+    response: Response
+
+
+@frozen
 class Text:
     """Somebody says something of this length."""
 
     length: int
 
 
-Step: TypeAlias = Response | Again | SubAgent | Failure | Compaction | Text
+Step: TypeAlias = Response | Again | SubAgent | Failure | Compaction | Detour | Text
 
 
 @frozen
@@ -136,7 +146,7 @@ class Conversation:
 
     Attributes:
         steps: What happened.
-        model: Whose model it is: one of the table, or one that has another name.
+        model: The model that was asked for; None: one of the table, with 200,000 tokens.
         window: The window that the agent states, in tokens, if it states one.
         billed: The cached tokens that were billed before: the agent's sums hold them too.
         parent: The responses of the conversation that this one is a fork of.
@@ -225,6 +235,10 @@ class Said:
 
 
 def _anthropic(response: Response) -> Row:
+    if response.inner:
+        calls = [*response.inner, evolve(response, inner=())]
+        each = [{"type": "message", **_anthropic(call)} for call in calls]
+        return {**_anthropic(sum(calls, Response(fresh=0, output=0))), "iterations": each}
     return {
         "input_tokens": response.fresh,
         "cache_creation_input_tokens": response.written,
@@ -233,8 +247,14 @@ def _anthropic(response: Response) -> Row:
     }
 
 
+def _answering(model: str | None) -> str:
+    """Return the model's name in a response, where it is without the marker."""
+    return (model or claude.MODEL).removesuffix("[1m]")
+
+
 def _transcript(conversation: Conversation) -> Rows:
-    rows = claude.TranscriptRows(model=conversation.model or claude.MODEL)
+    rows = claude.TranscriptRows(model=_answering(conversation.model))
+    asked: Row = {"requestedModel": conversation.model} if conversation.model else {}
     forked: Row = {"forkedFrom": {"sessionId": "0123abcd-0000-4000-8000-00000000000e"}}
     for response in conversation.parent:
         rows.prompt(**forked)
@@ -245,9 +265,9 @@ def _transcript(conversation: Conversation) -> Rows:
         match step:
             case Response():
                 last = (f"msg_01{number:04}", step)
-                _block(rows, *last)
+                _block(rows, *last, **asked)
             case Again():
-                _block(rows, *last)
+                _block(rows, *last, **asked)
             case SubAgent(used):
                 leaf = rows.leaf
                 rows.response(used, isSidechain=True, parentUuid=None)
@@ -256,13 +276,18 @@ def _transcript(conversation: Conversation) -> Rows:
                 rows.error(isApiErrorMessage=not silently)
             case Compaction(left):
                 rows.compaction(post=left)
+            case Detour(response):
+                leaf = rows.leaf
+                _block(rows, f"msg_03{number:04}", response, **asked)
+                rows.leaf = leaf
+                rows.prompt()
             case Text(length):
                 rows.prompt("x" * length)
     return rows.rows
 
 
-def _block(rows: claude.TranscriptRows, message_id: str, response: Response) -> None:
-    rows.response(0, message_id=message_id, message={"usage": _anthropic(response)})
+def _block(rows: claude.TranscriptRows, message_id: str, response: Response, **fields: Any) -> None:
+    rows.response(0, message_id=message_id, message={"usage": _anthropic(response)}, **fields)
 
 
 def _claude_stream(conversation: Conversation) -> Rows:
@@ -271,7 +296,7 @@ def _claude_stream(conversation: Conversation) -> Rows:
     for number, step in enumerate(conversation.steps):
         match step:
             case Response():
-                own = {"model": model, "usage": _anthropic(step)}
+                own = {"model": _answering(model), "usage": _anthropic(step)}
                 last = frames.assistant(0, f"msg_01{number:04}", message=own)
                 rows += [frames.init(model), last]
             case Again():
@@ -471,6 +496,11 @@ def _pi_session(conversation: Conversation) -> Rows:
                 rows.reply(number, model=model, **_pi_uncounted(silently))
             case Compaction():
                 rows.compact()
+            case Detour(response):
+                leaf = rows.leaf
+                rows.reply(number, model=model, usage=_pi_usage(response))
+                rows.back_to(leaf)
+                rows.say()
             case Text(length):
                 rows.say(content="x" * length)
     return rows.rows
@@ -652,30 +682,25 @@ class Tongue:
 
 
 def _tongues() -> Iterator[Tongue]:
-    counts = "count double"
+    counts = "double"
     session = f"{counts} empty later text"
     prompt = f"{counts} parts outputless"
     total = "parts output reasoning"
+    model = "unknown model"
+    happened = "again sub_agent failure compaction behind over"
+    claude_rows = f"{prompt} {session} {model} {happened} marker loop"
     told: Iterable[tuple[str, Callable[[Conversation], Rows], str]] = (
-        (
-            "claude.transcript",
-            _transcript,
-            f"{prompt} {session} again sub_agent failure compaction behind unknown fork over",
-        ),
-        (
-            "claude.stream",
-            _claude_stream,
-            f"{prompt} {session} again sub_agent failure compaction behind unknown over",
-        ),
+        ("claude.transcript", _transcript, f"{claude_rows} fork detour"),
+        ("claude.stream", _claude_stream, claude_rows),
         ("claude.stream with its result", _claude_result, f"{prompt} billed window"),
         (
             "claude.status_line",
             _status_line,
-            f"{prompt} empty later compaction behind window over",
+            f"{prompt} empty later compaction behind window over loop",
         ),
         ("claude.status_line of 2.1.2", _old_status_line, f"{prompt} later billed over"),
-        ("claude.context_usage", _context_usage, f"{prompt} empty later window over"),
-        ("claude.hook", _claude_hook, f"{counts} empty later unknown over"),
+        ("claude.context_usage", _context_usage, f"{prompt} empty later window over loop"),
+        ("claude.hook", _claude_hook, f"{counts} {model} empty later over"),
         (
             "codex.rollout",
             _rollout,
@@ -695,12 +720,12 @@ def _tongues() -> Iterator[Tongue]:
         (
             "pi.session",
             _pi_session,
-            f"{session} {total} failure compaction behind unknown over",
+            f"{session} {total} {model} failure compaction behind over detour",
         ),
         (
             "pi.stream",
             _pi_stream,
-            f"{session} {total} again failure compaction behind unknown over",
+            f"{session} {total} {model} again failure compaction behind over",
         ),
         ("pi.stream with answers", _pi_answered_stream, f"{session} {total} again window over"),
         ("pi.rpc", _pi_rpc, f"{counts} empty later compaction window billed over"),

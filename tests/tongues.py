@@ -52,6 +52,7 @@ Rows: TypeAlias = list[Row]
 
 AT = START + timedelta(hours=1)
 CHAT = "0b3a5d4e-0000-4000-8000-0000000000c1"
+PARENT = "0123abcd-0000-4000-8000-00000000000e"
 
 
 # -- what happened --------------------------------------------------------------------------------
@@ -252,10 +253,10 @@ def _answering(model: str | None) -> str:
     return (model or claude.MODEL).removesuffix("[1m]")
 
 
-def _transcript(conversation: Conversation) -> Rows:
-    rows = claude.TranscriptRows(model=_answering(conversation.model))
+def _transcript(conversation: Conversation, version: str = "2.1.332") -> Rows:
+    rows = claude.TranscriptRows(model=_answering(conversation.model), version=version)
     asked: Row = {"requestedModel": conversation.model} if conversation.model else {}
-    forked: Row = {"forkedFrom": {"sessionId": "0123abcd-0000-4000-8000-00000000000e"}}
+    forked: Row = {"forkedFrom": {"sessionId": PARENT}}
     for response in conversation.parent:
         rows.prompt(**forked)
         rows.response(0, message={"usage": _anthropic(response)}, **forked)
@@ -284,6 +285,15 @@ def _transcript(conversation: Conversation) -> Rows:
             case Text(length):
                 rows.prompt("x" * length)
     return rows.rows
+
+
+def _resumed_transcript(conversation: Conversation) -> Rows:
+    """Tell a session in a version that copied what it resumed, as it was, into a new file."""
+    rows = _transcript(conversation, "1.0.60")
+    for row in rows:
+        if row.pop("forkedFrom", None) is not None:
+            row["sessionId"] = PARENT
+    return rows
 
 
 def _block(rows: claude.TranscriptRows, message_id: str, response: Response, **fields: Any) -> None:
@@ -656,12 +666,14 @@ class Tongue:
         name: The source's id, with more where it has several tongues.
         tell: Tells a conversation as decoded rows; of a payload, one.
         can: What a relation may ask of it.
+        session_id: The session that is asked for; None: the one that the rows show.
         build: Writes the rows into a database, where the source is one.
     """
 
     name: str
     tell: Callable[[Conversation], Rows]
     can: frozenset[str]
+    session_id: str | None = None
     build: Callable[[Path, Rows], None] | None = None
 
     @property
@@ -675,10 +687,11 @@ class Tongue:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "store.db"
             self.build(path, rows)
-            return self._said_of(path, policy, session_id=CHAT)
+            return self._said_of(path, policy)
 
-    def _said_of(self, data: Any, policy: Policy, **asked: Any) -> Said:
-        return Said.of(cm.observe(self.source, data, at=AT, policy=policy, **asked))
+    def _said_of(self, data: Path | bytes, policy: Policy) -> Said:
+        own = self.session_id
+        return Said.of(cm.observe(self.source, data, session_id=own, at=AT, policy=policy))
 
 
 def _tongues() -> Iterator[Tongue]:
@@ -739,8 +752,11 @@ def _tongues() -> Iterator[Tongue]:
         yield Tongue(name, tell, frozenset(can.split()))
     can = f"{counts} empty later window over"
     composer = frozenset(f"{can} share".split())
-    yield Tongue("cursor.composer", _composer, composer, _composer_database)
-    yield Tongue("cursor.chat_store", _roots, frozenset(can.split()), _chat_database)
+    yield Tongue("cursor.composer", _composer, composer, CHAT, _composer_database)
+    yield Tongue("cursor.chat_store", _roots, frozenset(can.split()), CHAT, _chat_database)
+    resumed = frozenset(f"{prompt} {session} {happened} fork".split())
+    own = claude.TranscriptRows().session_id
+    yield Tongue("claude.transcript of 1.0.60", _resumed_transcript, resumed, own)
 
 
 TONGUES = {tongue.name: tongue for tongue in _tongues()}

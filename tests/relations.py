@@ -2,7 +2,7 @@
 
 None of them says which number is right: each says how two readings have to stand to each other,
 whatever the conversation. They are asked of ctxmeasure in every tongue that can tell both, and of
-the readers in `peers`, each of which breaks one.
+the readers in `published_readers`, each of which breaks one.
 """
 
 from __future__ import annotations

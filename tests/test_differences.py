@@ -1,7 +1,7 @@
 """Where ctxmeasure and other tools differ: relations that hold for one and break for the other.
 
 `relations` says what has to hold between two readings, `tongues` tells a conversation in the words
-of every source, and `peers` has the readers that others have published.
+of every source, and `published_readers` has the readers that others have published.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 from hypothesis import Phase, find, given, settings
-from peers import PEERS, Peer
+from published_readers import PEERS, Peer
 from relations import RELATIONS, Pair, Relation
 from tongues import TONGUES, Conversation, Said, Tongue
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers import PEERS, Peer
+from published_readers import PEERS, Peer
 from relations import RELATIONS, Relation
 from test_cases import ALL, AT, CASES
 from tongues import Said

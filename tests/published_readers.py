@@ -1,16 +1,15 @@
 """Readers as other tools have published them, each with what it breaks and what it says.
 
-A reader here is the formula alone, taken from the report or the code that is named, and applied to
-the same decoded rows that ctxmeasure reads. Each is right about some conversations: that is how it
-came to be written. ``docs/differences.md`` shows what each says of its example.
+A reader here is a formula alone, taken from the report or the code that is named. Most are right
+about some conversations, which is how they came to be used. ``docs/differences.md`` shows what each
+says of its example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
-
+import published_formulas as formulas
 from attrs import field, frozen
+from published_formulas import Formula
 from tongues import (
     Again,
     Compaction,
@@ -18,20 +17,12 @@ from tongues import (
     Detour,
     Failure,
     Response,
-    Row,
-    Rows,
-    Said,
     Step,
     SubAgent,
     Text,
 )
 
 __all__ = ["PEERS", "Peer"]
-
-Formula: TypeAlias = Callable[[Rows], Said]
-
-WINDOW = 200_000
-
 
 # -- the conversations ----------------------------------------------------------------------------
 
@@ -111,271 +102,6 @@ class Peer:
         return f"[{self.report}](https://github.com/{name}/issues/{number})"
 
 
-# -- Claude Code's rows and frames ----------------------------------------------------------------
-
-
-def _prompt(usage: Row) -> int:
-    keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return sum(usage.get(key, 0) for key in keys)
-
-
-def _usages(rows: Rows) -> Iterator[Row]:
-    """Yield the usage of every assistant's row, whoever wrote it and why."""
-    yield from (row["message"]["usage"] for row in rows if row["type"] == "assistant")
-
-
-def _last(counts: Iterable[int], limit: int = WINDOW) -> Said:
-    told = [*counts]
-    return Said.pair(told[-1] if told else 0, limit)
-
-
-def _last_usage(rows: Rows) -> Said:
-    return _last(map(_prompt, _usages(rows)))
-
-
-def _sum_of_usages(rows: Rows) -> Said:
-    return Said(sum(map(_prompt, _usages(rows))))
-
-
-def _sum_by_request_id(rows: Rows) -> Said:
-    """Count a message once, if its rows have a request id."""
-    told = [row for row in rows if row["type"] == "assistant"]
-    keys = [(row["message"]["id"], row.get("requestId")) for row in told]
-    kept = {
-        key if key[1] else (key[0], str(number)): _prompt(row["message"]["usage"])
-        for number, (key, row) in enumerate(zip(keys, told, strict=True))
-    }
-    return Said(sum(kept.values()))
-
-
-def _post_tokens(rows: Rows) -> Said:
-    """Take what a boundary says was left as the context."""
-    left = [row["compactMetadata"]["postTokens"] for row in rows if "compactMetadata" in row]
-    return Said.pair(left[-1], WINDOW) if left else _last_usage(rows)
-
-
-def _with_buffer(rows: Rows) -> Said:
-    """Add what is kept free for the compaction."""
-    used = _last_usage(rows).used or 0
-    return Said.pair(used + 45_000, WINDOW)
-
-
-def _by_name(**limits: int) -> Formula:
-    """Return a reader that looks the window up by a part of the model's name."""
-
-    def formula(rows: Rows) -> Said:
-        (*_, row) = (row for row in rows if row["type"] == "assistant")
-        model = row["message"]["model"].replace("-", "_")
-        limit = next((limit for part, limit in limits.items() if part in model), WINDOW)
-        return Said.pair(_prompt(row["message"]["usage"]), limit)
-
-    return formula
-
-
-def _prompt_and_output(rows: Rows) -> Said:
-    return _last(_prompt(usage) + usage["output_tokens"] for usage in _usages(rows))
-
-
-def _zero_at_boundary(rows: Rows) -> Said:
-    """Report 0 when a compaction is over."""
-    used = 0
-    for row in rows:
-        if row["type"] == "assistant":
-            used = _prompt(row["message"]["usage"])
-        elif row.get("subtype") == "compact_boundary":
-            used = 0
-    return Said.pair(used, WINDOW)
-
-
-def _result_usage(rows: Rows) -> Said:
-    (end,) = (row for row in rows if row["type"] == "result")
-    return Said.pair(_prompt(end["usage"]), WINDOW)
-
-
-# -- Claude Code's status line --------------------------------------------------------------------
-
-
-def _line(rows: Rows) -> Row:
-    (row,) = rows
-    window: Row = row["context_window"]
-    return window
-
-
-def _totals(rows: Rows) -> Said:
-    window = _line(rows)
-    used = window["total_input_tokens"] + window["total_output_tokens"]
-    return Said.pair(used, window["context_window_size"])
-
-
-def _null_is_zero(rows: Rows) -> Said:
-    window = _line(rows)
-    return Said.pair(_prompt(window["current_usage"] or {}), window["context_window_size"])
-
-
-def _clamped(rows: Rows) -> Said:
-    """Show the percentage that is stated, which ends at 100."""
-    return Said(share=float(_line(rows)["used_percentage"] or 0))
-
-
-# -- Codex ----------------------------------------------------------------------------------------
-
-
-def _infos(rows: Rows) -> Iterator[Row]:
-    for row in rows:
-        if row["payload"].get("type") == "token_count" and row["payload"]["info"] is not None:
-            yield row["payload"]["info"]
-
-
-def _info(rows: Rows) -> Row:
-    *_, info = _infos(rows)
-    return info
-
-
-def _codex_total(rows: Rows) -> Said:
-    info = _info(rows)
-    return Said.pair(info["total_token_usage"]["total_tokens"], info["model_context_window"])
-
-
-def _codex_last(rows: Rows) -> Said:
-    info = _info(rows)
-    return Said.pair(info["last_token_usage"]["total_tokens"], info["model_context_window"])
-
-
-def _codex_input(rows: Rows) -> Said:
-    info = _info(rows)
-    return Said.pair(info["last_token_usage"]["input_tokens"], info["model_context_window"])
-
-
-def _codex_adding(*keys: str) -> Formula:
-    """Return a reader that adds parts of the usage that lie inside its total."""
-
-    def formula(rows: Rows) -> Said:
-        info = _info(rows)
-        usage = info["last_token_usage"]
-        added = sum(usage[key] for key in keys)
-        return Said.pair(usage["total_tokens"] + added, info["model_context_window"])
-
-    return formula
-
-
-def _codex_static(rows: Rows) -> Said:
-    """Take the window that the model has elsewhere."""
-    return Said.pair(_info(rows)["last_token_usage"]["total_tokens"], 1_050_000)
-
-
-def _codex_baseline(rows: Rows) -> Said:
-    """Leave 12,000 tokens out of both numbers, as Codex's own percentage does."""
-    info = _info(rows)
-    used, limit = info["last_token_usage"]["total_tokens"], info["model_context_window"]
-    left = max((limit - 12_000) - max(used - 12_000, 0), 0) / (limit - 12_000)
-    return Said(share=100.0 - round(100 * left))
-
-
-def _codex_no_boundary(rows: Rows) -> Said:
-    """Add up all counts of a file, whichever thread they are of."""
-    return Said(sum(info["last_token_usage"]["total_tokens"] for info in _infos(rows)))
-
-
-def _app_server_total(rows: Rows) -> Said:
-    (*_, row) = (row for row in rows if row["method"] == "thread/tokenUsage/updated")
-    usage = row["params"]["tokenUsage"]
-    return Said.pair(usage["total"]["totalTokens"], usage["modelContextWindow"])
-
-
-def _exec_usage(rows: Rows) -> Said:
-    return Said(used=rows[-1]["usage"]["input_tokens"])
-
-
-# -- Pi -------------------------------------------------------------------------------------------
-
-
-def _pi_usages(rows: Rows) -> Iterator[Row]:
-    for row in rows:
-        message = row.get("message", {})
-        is_reply = row["type"] in ("message", "turn_end") and message.get("role") == "assistant"
-        if is_reply and message["stopReason"] != "error":
-            yield message["usage"]
-
-
-def _pi_last(rows: Rows) -> Said:
-    """Take the last reply that did not fail, as Pi did before 0.80.0."""
-    return _last(usage["totalTokens"] for usage in _pi_usages(rows))
-
-
-def _pi_input(rows: Rows) -> Said:
-    return _last(usage["input"] for usage in _pi_usages(rows))
-
-
-def _pi_without_writes(rows: Rows) -> Said:
-    return _last(usage["input"] + usage["cacheRead"] for usage in _pi_usages(rows))
-
-
-def _by_length(rows: Rows) -> Said:
-    """Take four characters for a token."""
-    texts = [row["message"]["content"] for row in rows if row["type"] == "message"]
-    lengths = (
-        len(text if isinstance(text, str) else "".join(part["text"] for part in text))
-        for text in texts
-    )
-    return Said(sum(lengths) // 4)
-
-
-def _pi_sums(rows: Rows) -> Said:
-    data = rows[-1]["data"]
-    return Said.pair(data["tokens"]["total"], data["contextUsage"]["contextWindow"])
-
-
-# -- the Agent Client Protocol, and Cursor --------------------------------------------------------
-
-
-def _updates(rows: Rows) -> Iterator[Row]:
-    for row in rows:
-        update = row.get("params", {}).get("update", {})
-        if update.get("sessionUpdate") in ("usage_update", "compaction_update"):
-            yield update
-
-
-def _prompt_answer(rows: Rows) -> Said:
-    *_, update = _updates(rows)
-    return Said.pair(rows[-1]["result"]["usage"]["totalTokens"], update["size"])
-
-
-def _acp_fixed_window(rows: Rows) -> Said:
-    *_, update = _updates(rows)
-    return Said.pair(update["used"], WINDOW)
-
-
-def _acp_zero_after(rows: Rows) -> Said:
-    """Take a compaction for an empty context."""
-    *_, update = _updates(rows)
-    return Said.pair(update.get("used", 0), update.get("size", WINDOW))
-
-
-def _percent_of_fixed_window(rows: Rows) -> Said:
-    """Make tokens of a percentage, with a window that is always the same."""
-    (row,) = rows
-    return Said.pair(round(row["contextUsagePercent"] * WINDOW / 100), WINDOW)
-
-
-def _derived_tokens(rows: Rows) -> Said:
-    """Take tokens that were made of a percentage for counted ones."""
-    window = _line(rows)
-    return Said.pair(window["total_input_tokens"], window["context_window_size"])
-
-
-def _stop_usage(rows: Rows) -> Said:
-    return Said(used=rows[0]["input_tokens"])
-
-
-def _high_water(rows: Rows) -> Said:
-    """Keep the highest count that was seen."""
-    return Said.pair(max(row["used"] for row in rows), rows[-1]["max"])
-
-
-def _catalogue_window(rows: Rows) -> Said:
-    return Said.pair(rows[-1]["used"], 1_000_000)
-
-
 # -- what they break -----------------------------------------------------------------------------
 
 SUB_AGENT = "a sub-agent changes nothing"
@@ -409,7 +135,7 @@ PEERS = (
         of="the newest usage, a sub-agent's too",
         report="anthropics/claude-code#13820",
         tongue="claude.transcript",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=SUB_AGENT,
         before=ONE,
         after=talk(PLAIN, SubAgent(160_000)),
@@ -420,7 +146,7 @@ PEERS = (
         of="the newest frame, with or without `parent_tool_use_id`",
         report="Mng-dev-ai/agentrove#231",
         tongue="claude.stream",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=SUB_AGENT,
         before=ONE,
         after=talk(PLAIN, SubAgent(160_000)),
@@ -431,7 +157,7 @@ PEERS = (
         of="the sum over all rows",
         report="titeya/dms-claudecode#52",
         tongue="claude.transcript",
-        formula=_sum_of_usages,
+        formula=formulas.sum_of_usages,
         breaks=AGAIN,
         before=ONE,
         after=talk(PLAIN, Again(), Again()),
@@ -442,7 +168,7 @@ PEERS = (
         of="a row counted once, if it has a `requestId`",
         report="junhoyeo/tokscale#563",
         tongue="claude.transcript",
-        formula=_sum_by_request_id,
+        formula=formulas.sum_by_request_id,
         breaks=AGAIN,
         before=ONE,
         after=talk(PLAIN, Again()),
@@ -453,7 +179,7 @@ PEERS = (
         of="the newest usage, an error's too",
         report="sirmalloc/ccstatusline#98",
         tongue="claude.transcript",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=FAILED,
         before=ONE,
         after=talk(PLAIN, Failure()),
@@ -464,7 +190,7 @@ PEERS = (
         of="the newest usage, one of zeros too",
         report="earendil-works/pi#5278",
         tongue="pi.session",
-        formula=_pi_last,
+        formula=formulas.pi_last,
         breaks=FAILED,
         before=ONE,
         after=talk(PLAIN, Failure(silently=True)),
@@ -475,7 +201,7 @@ PEERS = (
         of="`input` alone",
         report="openclaw/openclaw#70532",
         tongue="pi.session",
-        formula=_pi_input,
+        formula=formulas.pi_input,
         breaks=CACHED,
         before=talk(Response(fresh=41_500, output=700)),
         after=ONE,
@@ -486,7 +212,7 @@ PEERS = (
         of="`input` and `cacheRead`, without `cacheWrite`",
         report="Ralph 2.10.1",
         tongue="pi.stream",
-        formula=_pi_without_writes,
+        formula=formulas.pi_without_writes,
         breaks=CACHED,
         before=ONE,
         after=talk(COLD),
@@ -497,7 +223,7 @@ PEERS = (
         of="cached tokens added to the input that holds them",
         report="liaohch3/claude-tap#423",
         tongue="codex.rollout",
-        formula=_codex_adding("cached_input_tokens"),
+        formula=formulas.codex_adding("cached_input_tokens"),
         breaks=CACHED,
         before=talk(Response(fresh=41_500, output=700)),
         after=ONE,
@@ -508,7 +234,7 @@ PEERS = (
         of="cached and reasoning tokens added to the total that holds them",
         report="entireio/cli#1021",
         tongue="codex.rollout",
-        formula=_codex_adding("cached_input_tokens", "reasoning_output_tokens"),
+        formula=formulas.codex_adding("cached_input_tokens", "reasoning_output_tokens"),
         breaks=REASONING,
         before=talk(Response(fresh=1_500, read=40_000, output=1_700)),
         after=talk(REASONED),
@@ -519,7 +245,7 @@ PEERS = (
         of="prompt and output",
         report="agentclientprotocol/claude-agent-acp",
         tongue="claude.stream",
-        formula=_prompt_and_output,
+        formula=formulas.prompt_and_output,
         breaks=OUTPUT_OUT,
         before=ONE,
         after=talk(LONG_OUTPUT),
@@ -530,7 +256,7 @@ PEERS = (
         of="the input alone",
         report="ryanjkelly/harnery",
         tongue="codex.rollout",
-        formula=_codex_input,
+        formula=formulas.codex_input,
         breaks=OUTPUT_IN,
         before=ONE,
         after=talk(LONG_OUTPUT),
@@ -541,7 +267,7 @@ PEERS = (
         of="`result.usage`",
         report="Mng-dev-ai/agentrove#298",
         tongue="claude.stream with its result",
-        formula=_result_usage,
+        formula=formulas.result_usage,
         breaks=SUMS,
         before=ONE,
         after=BILLED,
@@ -552,7 +278,7 @@ PEERS = (
         of="`total_input_tokens` and `total_output_tokens`",
         report="anthropics/claude-code#17183",
         tongue="claude.status_line of 2.1.2",
-        formula=_totals,
+        formula=formulas.totals,
         breaks=SUMS,
         before=ONE,
         after=BILLED,
@@ -563,7 +289,7 @@ PEERS = (
         of="`turn.completed.usage`",
         report="mattpocock/sandcastle#898",
         tongue="codex.exec",
-        formula=_exec_usage,
+        formula=formulas.exec_usage,
         breaks=SUMS,
         before=ONE,
         after=BILLED,
@@ -575,7 +301,7 @@ PEERS = (
         of="`tokens.total`",
         report="earendil-works/pi#2550",
         tongue="pi.rpc",
-        formula=_pi_sums,
+        formula=formulas.pi_sums,
         breaks=SUMS,
         before=ONE,
         after=BILLED,
@@ -586,7 +312,7 @@ PEERS = (
         of="the usage of the answer to `session/prompt`",
         report="NousResearch/hermes-agent#101817",
         tongue="acp.session",
-        formula=_prompt_answer,
+        formula=formulas.prompt_answer,
         breaks=SUMS,
         before=ONE,
         after=BILLED,
@@ -597,7 +323,7 @@ PEERS = (
         of="the counts at a turn's end",
         report="zhcsyncer/pi-extensions#114",
         tongue="cursor.hook at a stop",
-        formula=_stop_usage,
+        formula=formulas.stop_usage,
         breaks=SUMS,
         before=ONE,
         after=BILLED,
@@ -609,7 +335,7 @@ PEERS = (
         of="`total_token_usage`",
         report="preset-io/agor#1264",
         tongue="codex.rollout",
-        formula=_codex_total,
+        formula=formulas.codex_total,
         breaks=LOWERED,
         before=talk(FULL),
         after=FELL,
@@ -620,7 +346,7 @@ PEERS = (
         of="`tokenUsage.total`",
         report="neoswarm/neosh#115",
         tongue="codex.app_server",
-        formula=_app_server_total,
+        formula=formulas.app_server_total,
         breaks=LOWERED,
         before=talk(FULL),
         after=FELL,
@@ -631,7 +357,7 @@ PEERS = (
         of="the higher one of an old count and the new one",
         report="sbluemin/fleet-harness#472",
         tongue="cursor.chat_store",
-        formula=_high_water,
+        formula=formulas.high_water,
         breaks=LOWERED,
         before=talk(FULL),
         after=FELL,
@@ -642,7 +368,7 @@ PEERS = (
         of="the newest usage, whatever came after it",
         report="sirmalloc/ccstatusline#524",
         tongue="claude.transcript",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=ENDED,
         before=talk(FULL),
         after=COMPACTED,
@@ -653,7 +379,7 @@ PEERS = (
         of="0 when a compaction is over",
         report="PostHog/code#1548",
         tongue="claude.stream",
-        formula=_zero_at_boundary,
+        formula=formulas.zero_at_boundary,
         breaks=ENDED,
         before=talk(FULL),
         after=COMPACTED,
@@ -664,7 +390,7 @@ PEERS = (
         of="0 until something is reported again",
         report="pingdotgg/t3code#6461",
         tongue="acp.session",
-        formula=_acp_zero_after,
+        formula=formulas.acp_zero_after,
         breaks=ENDED,
         before=talk(FULL),
         after=COMPACTED,
@@ -675,7 +401,7 @@ PEERS = (
         of="the usage of the run's last turn",
         report="getpaseo/paseo#3726",
         tongue="pi.stream",
-        formula=_pi_last,
+        formula=formulas.pi_last,
         breaks=ENDED,
         before=talk(FULL),
         after=COMPACTED,
@@ -686,7 +412,7 @@ PEERS = (
         of="`postTokens` of the boundary",
         report="anthropics/claude-code#87602",
         tongue="claude.transcript",
-        formula=_post_tokens,
+        formula=formulas.post_tokens,
         breaks=OF_ITSELF,
         before=COMPACTED,
         after=talk(FULL, Compaction(930)),
@@ -697,7 +423,7 @@ PEERS = (
         of="the newest count, an estimate too",
         report="openai/codex#9416",
         tongue="codex.rollout",
-        formula=_codex_last,
+        formula=formulas.codex_last,
         breaks=OF_ITSELF,
         before=COMPACTED,
         after=talk(FULL, Compaction(200_000)),
@@ -708,7 +434,7 @@ PEERS = (
         of="the sum over all rows",
         report="omriariav/claude-pulse#4",
         tongue="claude.transcript",
-        formula=_sum_of_usages,
+        formula=formulas.sum_of_usages,
         breaks=BEHIND,
         before=talk(SMALL),
         after=talk(FULL, Compaction(18_000), SMALL),
@@ -719,7 +445,7 @@ PEERS = (
         of="all counts of the file",
         report="ccusage/ccusage#950",
         tongue="codex.rollout of 0.130",
-        formula=_codex_no_boundary,
+        formula=formulas.codex_no_boundary,
         breaks=PARENTS,
         before=ONE,
         after=FORKED,
@@ -730,7 +456,7 @@ PEERS = (
         of="0 where the usage is null",
         report="anthropics/claude-code#19724",
         tongue="claude.status_line",
-        formula=_null_is_zero,
+        formula=formulas.null_is_zero,
         breaks=EMPTY,
         before=Conversation(),
         after=ONE,
@@ -742,7 +468,7 @@ PEERS = (
         of="a window of 200,000 for every agent",
         report="chenhg5/cc-connect#1672",
         tongue="acp.session",
-        formula=_acp_fixed_window,
+        formula=formulas.acp_fixed_window,
         breaks=WIDER,
         before=ONE,
         after=Conversation((PLAIN,), window=400_000),
@@ -753,7 +479,7 @@ PEERS = (
         of="the window that the model has elsewhere",
         report="humanlayer/humanlayer#1023",
         tongue="codex.rollout",
-        formula=_codex_static,
+        formula=formulas.codex_static,
         breaks=WIDER,
         before=Conversation((BIG,), window=129_200),
         after=Conversation((BIG,), window=258_400),
@@ -765,7 +491,7 @@ PEERS = (
         of="the window of a catalogue",
         report="code-yeongyu/senpi#1603",
         tongue="cursor.chat_store",
-        formula=_catalogue_window,
+        formula=formulas.catalogue_window,
         breaks=WIDER,
         before=Conversation((PLAIN,), window=100_000),
         after=ONE,
@@ -777,7 +503,7 @@ PEERS = (
         of="200,000 for a model that is not known",
         report="chenhg5/cc-connect#1823",
         tongue="claude.transcript",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=UNKNOWN,
         before=ONE,
         after=Conversation((PLAIN,), model="house-128k"),
@@ -788,7 +514,7 @@ PEERS = (
         of="the window by a part of the name",
         report="affaan-m/ECC#2497",
         tongue="claude.transcript",
-        formula=_by_name(opus_4_8=1_000_000),
+        formula=formulas.by_name(opus_4_8=1_000_000),
         breaks=UNKNOWN,
         before=ONE,
         after=Conversation((PLAIN,), model="my-claude-opus-4-8-build"),
@@ -799,7 +525,7 @@ PEERS = (
         of="45,000 added for what is kept free",
         report="jarrodwatts/claude-hud#48",
         tongue="claude.transcript",
-        formula=_with_buffer,
+        formula=formulas.with_buffer,
         breaks=TWICE,
         before=ONE,
         after=talk(PLAIN + PLAIN),
@@ -811,7 +537,7 @@ PEERS = (
         of="a share without the first 12,000 tokens",
         report="openai/codex#40756",
         tongue="codex.rollout",
-        formula=_codex_baseline,
+        formula=formulas.codex_baseline,
         breaks=TWICE,
         before=talk(Response(fresh=11_900, output=100)),
         after=talk(Response(fresh=23_800, output=200)),
@@ -823,7 +549,7 @@ PEERS = (
         of="the percentage that is stated, which ends at 100",
         report="anthropics/claude-code#63447",
         tongue="claude.status_line",
-        formula=_clamped,
+        formula=formulas.clamped,
         breaks=OVERFULL,
         before=talk(OVER),
         after=talk(STILL_OVER),
@@ -835,7 +561,7 @@ PEERS = (
         of="a percentage of 200,000",
         report="ryanjkelly/harnery",
         tongue="cursor.composer",
-        formula=_percent_of_fixed_window,
+        formula=formulas.percent_of_fixed_window,
         breaks=SHARE,
         before=Conversation(share=63.5),
         after=Conversation(share=63.5, window=400_000),
@@ -847,7 +573,7 @@ PEERS = (
         of="the count that Cursor makes of its percentage",
         report="senna-lang/herdr-agent-usage#72",
         tongue="cursor.status_line",
-        formula=_derived_tokens,
+        formula=formulas.derived_tokens,
         breaks=SHARE,
         before=Conversation(share=34.5),
         after=Conversation(share=34.5, window=400_000),
@@ -859,7 +585,7 @@ PEERS = (
         of="a count of its own, by the length of the texts",
         report="Strus/pi-cursor-cli-provider#6",
         tongue="pi.session",
-        formula=_by_length,
+        formula=formulas.by_length,
         breaks=LENGTH,
         before=talk(PLAIN, Text(400)),
         after=talk(PLAIN, Text(4_000)),
@@ -871,7 +597,7 @@ PEERS = (
         of="all counts of the file",
         report="steipete/CodexBar#3524",
         tongue="codex.rollout of 0.130",
-        formula=_codex_no_boundary,
+        formula=formulas.codex_no_boundary,
         breaks=FORK,
         before=ONE,
         after=Conversation(parent=(FULL,)),
@@ -882,7 +608,7 @@ PEERS = (
         of="the usage as it stands, a sum over the loop",
         report="dohooo/helmor#218",
         tongue="claude.stream",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=LOOP,
         before=ONE,
         after=talk(LOOPED),
@@ -893,7 +619,7 @@ PEERS = (
         of="the newest reply, on whichever branch",
         report="earendil-works/pi#3314",
         tongue="pi.session",
-        formula=_pi_last,
+        formula=formulas.pi_last,
         breaks=GONE_BACK,
         before=ONE,
         after=talk(PLAIN, Detour(FULL)),
@@ -904,7 +630,7 @@ PEERS = (
         of="200,000 for every model",
         report="2389-research/tracker#572",
         tongue="claude.transcript",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=MODEL,
         before=ONE,
         after=Conversation((PLAIN,), model="claude-opus-4-8"),
@@ -915,7 +641,7 @@ PEERS = (
         of="a window for each family: 200,000 for Haiku, 1,000,000 for the others",
         report="bdfinst/agentic-dev-team#792",
         tongue="claude.transcript",
-        formula=_by_name(haiku=200_000, opus=1_000_000, sonnet=1_000_000, fable=1_000_000),
+        formula=formulas.by_name(haiku=200_000, opus=1_000_000, sonnet=1_000_000, fable=1_000_000),
         breaks=MODEL,
         before=Conversation((PLAIN,), model="claude-opus-4-5"),
         after=Conversation((PLAIN,), model="claude-opus-4-8"),
@@ -928,7 +654,7 @@ PEERS = (
         of="a price list's window: 1,000,000 for Sonnet 4.5",
         report="ccusage/ccusage#666",
         tongue="claude.transcript",
-        formula=_by_name(sonnet_4_5=1_000_000, sonnet_5=1_000_000, opus_4_8=1_000_000),
+        formula=formulas.by_name(sonnet_4_5=1_000_000, sonnet_5=1_000_000, opus_4_8=1_000_000),
         breaks=MODEL,
         before=ONE,
         after=Conversation((PLAIN,), model="claude-opus-4-8"),
@@ -941,7 +667,7 @@ PEERS = (
         of="the model's name in the response, which has no `[1m]`",
         report="graykode/abtop#11",
         tongue="claude.transcript",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=MARKER,
         before=Conversation((PLAIN,), model="claude-opus-4-6"),
         after=Conversation((PLAIN,), model="claude-opus-4-6[1m]"),
@@ -952,7 +678,7 @@ PEERS = (
         of="the model's name in the frame, which has no `[1m]`",
         report="preset-io/agor#2167",
         tongue="claude.stream",
-        formula=_last_usage,
+        formula=formulas.last_usage,
         breaks=MARKER,
         before=Conversation((PLAIN,), model="claude-opus-4-6"),
         after=Conversation((PLAIN,), model="claude-opus-4-6[1m]"),

@@ -246,6 +246,16 @@ def test_only_the_newest_responses_are_known_again(monkeypatch: pytest.MonkeyPat
     assert curve(of(session))[-3:] == ["compacted", 100_000, 9_000]
 
 
+def test_rows_without_an_id_are_not_known_again() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000, uuid=None)
+    session.compaction()
+    session.prompt()
+    session.response(9_000, uuid=None)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
 def test_a_rewind_is_marked_on_the_sample_that_does_not_build_on_the_one_before() -> None:
     session = TranscriptRows()
     session.prompt()

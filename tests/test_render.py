@@ -38,6 +38,7 @@ from ctxmeasure.render import (
     codex_left_percent,
     explain,
     gauge,
+    grade,
     iteration_line,
     summary,
 )
@@ -482,6 +483,37 @@ def test_a_missing_measurement_has_no_gauge(observation: Missing) -> None:
 @given(observed(), st.integers(1, 200))
 def test_a_gauge_is_as_wide_as_asked(observation: Observed, width: int) -> None:
     assert re.fullmatch(rf"\[(?=[#~-]{{{width}}}\])(#*|~*)-*\]", gauge(observation, width))
+
+
+@pytest.mark.parametrize(
+    ("attestation", "confidence", "said"),
+    [
+        (Attestation.NATIVE, Confidence.EXACT, "exact"),
+        (Attestation.NATIVE, Confidence.MEDIUM, "native (medium)"),
+        (Attestation.DERIVED, Confidence.HIGH, "derived"),
+        (Attestation.INFERRED, Confidence.HIGH, "inferred"),
+        (Attestation.INFERRED, Confidence.MEDIUM, "inferred (medium)"),
+        (Attestation.OPERATOR, Confidence.EXACT, "declared"),
+        (Attestation.INFERRED, Confidence.LOW, "estimated"),
+    ],
+)
+def test_a_grade_says_how_far_to_believe(
+    attestation: Attestation, confidence: Confidence, said: str
+) -> None:
+    graded = evolve(tokens(90_000, 200_000), attestation=attestation, confidence=confidence)
+    assert grade(graded) == said
+
+
+def test_the_grade_of_what_is_assumed_or_missing_names_that_alone() -> None:
+    assumed = tokens(90_000, 200_000, limit_basis=LimitBasis.ASSUMED_DEFAULT)
+    assert grade(assumed) == "assumed"
+    assert grade(no_limit(None)) == "missing: model_unknown"
+
+
+def test_what_is_no_observation_has_no_grade() -> None:
+    wrong: Any = "secret"
+    with pytest.raises(TypeError, match=r"^observation: (?!.*secret)"):
+        grade(wrong)
 
 
 def test_a_width_that_is_no_width_is_refused() -> None:

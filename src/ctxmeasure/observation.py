@@ -8,7 +8,7 @@ opaque provenance: no transcript text, no path and no native id. Its text in an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
@@ -435,8 +435,8 @@ class _Told:
     def __rich__(self) -> str:
         return str(self)
 
-    def __rich_repr__(self) -> Iterable[tuple[str, Any]]:
-        raise NotImplementedError
+    # What its repr states, for a console of rich too: each kind has its own.
+    __rich_repr__: Callable[..., Iterable[tuple[str, Any]]]
 
     def __repr__(self) -> str:
         stated = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

@@ -304,6 +304,17 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
         assert any("90% (230K/256K)" in line for line in lines)
 
 
+def test_a_name_of_several_words_does_not_cut_a_number(
+    home: Home, screen: Callable[..., str]
+) -> None:
+    path = home.claude("h-tui-1m")
+    path.write_bytes(path.read_bytes().replace(b"/home/dev/project", b"/home/dev/one of many words"))
+    for columns in range(40, 141):
+        shown = unstyled(screen(COLUMNS=str(columns)))
+        assert "25% (250K/1M)" in shown, columns
+        assert "inferred" in shown, columns
+
+
 @pytest.mark.parametrize(
     ("columns", "names"),
     [

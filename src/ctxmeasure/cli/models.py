@@ -134,7 +134,8 @@ def _print(finding: object, rows: list[dict[str, Any]], *, as_json: bool) -> Non
         say_json(finding)
     else:
         shown = [row | {"window": _window(row)} for row in rows]
-        say_table(shown, ("provider", "id", "window", "certainty", "why", "source", "as_of"))
+        columns = ("provider", "id", "window", "certainty", "why", "source", "as_of")
+        say_table(shown, columns, spared=("as_of", "source", "provider"))
 
 
 def _window(facts: dict[str, Any]) -> str:

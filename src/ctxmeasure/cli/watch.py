@@ -25,6 +25,7 @@ from .sessions import finding_options, wanted_and_look
 
 if TYPE_CHECKING:
     from rich.live import Live
+    from rich.padding import Padding
 
 __all__ = ["watch"]
 
@@ -125,13 +126,26 @@ class _Table:
 
     def show(self, _: Sequence[Seen], board: Board, at: datetime) -> bool:
         seen = ordered([*board.seen.values()], self.look.order)
-        drawn = table(seen, self.look, self.live.console, at=at) if seen else _NOTHING
-        self.live.update(drawn, refresh=True)
+        self.live.update(self._drawn(seen, at) if seen else _NOTHING, refresh=True)
         return True
 
+    def _drawn(self, seen: Sequence[Seen], at: datetime) -> Padding:
+        """Return the table, beside room for the ``^C`` that a terminal shows at the cursor.
+
+        In a line that is full it would begin another one, and the table could not be taken back.
+        """
+        from rich.padding import Padding  # noqa: PLC0415 - for terminals only
+
+        console = self.live.console
+        room = len("^C")
+        drawn = table(seen, self.look, console, at=at, width=console.width - room)
+        return Padding(drawn, (0, room, 0, 0), expand=False)
+
     def alert(self, crossed: Sequence[Seen], line: float, at: datetime) -> bool:
-        for one in crossed:
-            self.live.console.print(_alert(one, self.look, line, at), style="bold red")
+        from rich.text import Text  # noqa: PLC0415 - for terminals only
+
+        for one in crossed:  # a style of `print` itself would be the table's, too
+            self.live.console.print(Text(_alert(one, self.look, line, at), style="bold red"))
         return True
 
 
@@ -148,7 +162,8 @@ def _screen(look: Look, *, as_json: bool) -> Iterator[_Screen]:
     else:
         from rich.live import Live  # noqa: PLC0415 - for terminals only
 
-        with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        # What a low terminal has no room for shows as dots.
+        with Live(console=console, auto_refresh=False, vertical_overflow="ellipsis") as live:
             yield _Table(look, live)
 
 

@@ -11,6 +11,7 @@ import click
 
 from ..capability import table
 from ..capability.model import Capability, Certainty, ModelRef, Resolution
+from .options import completed_by
 from .output import MISSING, say_json, say_table
 from .quiet import QuietCommand, examples, moment, one_of, text
 
@@ -37,6 +38,7 @@ class Client(StrEnum):
 @click.option(
     "--client",
     type=one_of(Client),
+    shell_complete=completed_by(lambda: Client),
     metavar="CLIENT",
     help="Whose windows: claude, codex or pi. Default: those of the vendors' own platforms.",
 )

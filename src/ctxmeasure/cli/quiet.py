@@ -153,7 +153,9 @@ def source_before_file(typed: str) -> Source | str:
     """Return as `source_or_auto`, and say where FILE belongs if it was typed in this place."""
     with suppress(click.BadParameter):
         return source_or_auto(typed)
-    _refuse(f"{_sources_and_auto()}; FILE comes behind it: `{AUTO} FILE` tells the source by its looks")
+    _refuse(
+        f"{_sources_and_auto()}; FILE comes behind it: `{AUTO} FILE` tells the source by its looks"
+    )
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

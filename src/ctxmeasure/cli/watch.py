@@ -24,8 +24,8 @@ from .quiet import QuietCommand, examples, percentage
 from .sessions import finding_options, wanted_and_look
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.live import Live
-    from rich.padding import Padding
 
 __all__ = ["watch"]
 
@@ -129,17 +129,22 @@ class _Table:
         self.live.update(self._drawn(seen, at) if seen else _NOTHING, refresh=True)
         return True
 
-    def _drawn(self, seen: Sequence[Seen], at: datetime) -> Padding:
-        """Return the table, beside room for the ``^C`` that a terminal shows at the cursor.
+    def _drawn(self, seen: Sequence[Seen], at: datetime) -> Group:
+        """Return the table, and dots in place of what a low terminal has no room for.
 
-        In a line that is full it would begin another one, and the table could not be taken back.
+        Beside it is room for the ``^C`` that a terminal shows at the cursor: in a line that is full
+        it would begin another one, and the table could not be taken back.
         """
-        from rich.padding import Padding  # noqa: PLC0415 - for terminals only
+        from rich.console import Group  # noqa: PLC0415 - for terminals only
+        from rich.segment import SegmentLines  # noqa: PLC0415 - as above
 
         console = self.live.console
-        room = len("^C")
-        drawn = table(seen, self.look, console, at=at, width=console.width - room)
-        return Padding(drawn, (0, room, 0, 0), expand=False)
+        width = console.width - len("^C")
+        drawn = table(seen, self.look, console, at=at, width=width)
+        lines = console.render_lines(drawn, console.options.update(width=width))
+        if len(lines) <= console.height:
+            return Group(SegmentLines(lines, new_lines=True))
+        return Group(SegmentLines(lines[: console.height - 1], new_lines=True), "...")
 
     def alert(self, crossed: Sequence[Seen], line: float, at: datetime) -> bool:
         from rich.text import Text  # noqa: PLC0415 - for terminals only
@@ -162,8 +167,7 @@ def _screen(look: Look, *, as_json: bool) -> Iterator[_Screen]:
     else:
         from rich.live import Live  # noqa: PLC0415 - for terminals only
 
-        # What a low terminal has no room for shows as dots.
-        with Live(console=console, auto_refresh=False, vertical_overflow="ellipsis") as live:
+        with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
             yield _Table(look, live)
 
 

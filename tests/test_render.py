@@ -728,7 +728,7 @@ def test_a_missing_limit_is_explained_with_what_is_known_and_what_to_do() -> Non
         "There is no measurement: window ambiguous.",
         (
             "A plan, setting or platform decides this model's window. Use the status line, pass "
-            "the model as the agent was started with it, or declare limit_tokens."
+            "the model as the agent was started with it, or declare limit_tokens (--limit)."
         ),
         "Still known: 41,500 tokens in use.",
         "The count is what the last request sent and what came back.",

@@ -178,6 +178,11 @@ class Looked:
     folders_unreadable: int
     links_passed_over: int
 
+    @property
+    def lacks_permission(self) -> bool:
+        """Whether permissions are in the way of some of it, or of all."""
+        return bool(self.folders_unreadable) or self.end is ListingEnd.UNREADABLE
+
 
 @frozen(kw_only=True)
 class Discovery:

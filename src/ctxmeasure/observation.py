@@ -146,7 +146,7 @@ class MissingReason(_Described):
     )
     BUDGET_EXHAUSTED = (
         "budget_exhausted",
-        "The answer was not found within the read budget. Pass a larger budget.",
+        "The answer was not found within the read budget. Pass a larger budget (--max-bytes).",
     )
     # identity
     SESSION_NOT_FOUND = (
@@ -172,13 +172,13 @@ class MissingReason(_Described):
     TURN_IDS_NOT_RECORDED = (
         "turn_ids_not_recorded",
         (
-            "This version of the agent records no turn ids. Pass turn_started_at, or ask for the "
-            "latest sample."
+            "This version of the agent records no turn ids. Pass turn_started_at "
+            "(--turn-started-at), or ask for the latest sample."
         ),
     )
     CHAIN_TRUNCATED = (
         "chain_truncated",
-        "The row's ancestry leaves the bytes that were read. Pass a larger budget.",
+        "The row's ancestry leaves the bytes that were read. Pass a larger budget (--max-bytes).",
     )
     CHAIN_BROKEN = (
         "chain_broken",
@@ -214,11 +214,11 @@ class MissingReason(_Described):
     )
     LIMIT_NOT_REPORTED = (
         "limit_not_reported",
-        "The used count is known but no limit is. Declare one with limit_tokens.",
+        "The used count is known but no limit is. Declare one with limit_tokens (--limit).",
     )
     LIMIT_INVALID = (
         "limit_invalid",
-        "The stated limit is not a positive whole number. Declare one with limit_tokens.",
+        "The stated limit is not a positive whole number. Declare one with limit_tokens (--limit).",
     )
     TIME_NOT_REPORTED = (
         "time_not_reported",
@@ -227,24 +227,24 @@ class MissingReason(_Described):
     # model
     MODEL_NOT_REPORTED = (
         "model_not_reported",
-        "The used count is known but not the model. Pass model, or declare limit_tokens.",
+        "The used count is known but not the model. Pass model, or declare limit_tokens (--limit).",
     )
     MODEL_UNKNOWN = (
         "model_unknown",
-        "The model id is not in the table. Declare limit_tokens, or pass a resolver.",
+        "The model id is not in the table. Declare limit_tokens (--limit), or pass a resolver.",
     )
     WINDOW_AMBIGUOUS = (
         "window_ambiguous",
         (
             "A plan, setting or platform decides this model's window. Use the status line, pass "
-            "the model as the agent was started with it, or declare limit_tokens."
+            "the model as the agent was started with it, or declare limit_tokens (--limit)."
         ),
     )
     LIMIT_CONTRADICTED = (
         "limit_contradicted",
         (
             "The limit is refuted by the session itself (more was used than it allows). Declare "
-            "the real limit with limit_tokens."
+            "the real limit with limit_tokens (--limit)."
         ),
     )
     # time
@@ -297,7 +297,10 @@ class MissingReason(_Described):
     )
     ESTIMATE_ONLY = (
         "estimate_only",
-        "Only the runtime's own estimate is given. Accept estimates by policy, or wait.",
+        (
+            "Only the runtime's own estimate is given. Accept estimates by policy "
+            "(--accept-estimates), or wait."
+        ),
     )
     REMOTE_SESSION = (
         "remote_session",

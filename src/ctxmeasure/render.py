@@ -287,6 +287,7 @@ _ORIGIN = {
     Attestation.INFERRED: "The used amount was read from {place}; the limit is not stated there.",
     Attestation.OPERATOR: "The used amount was read from {place}.",
 }
+_UNTOLD = "auto"  # what stands for a source that was to be told by its looks
 _ESTIMATED = "The runtime estimated this in {place}."
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -314,9 +315,14 @@ def _of_missing(observation: Missing, at: datetime | None) -> list[str]:
         _counted(provenance),
         _limit(provenance),
         _model(provenance.model),
-        f"The source is {plain(provenance.source)}.",
+        _source(provenance),
         "" if partial is None else _moment(partial.measured_at, at),
     ]
+
+
+def _source(provenance: Provenance) -> str:
+    """Return which source it is, unless nothing could be read to tell it."""
+    return "" if provenance.source == _UNTOLD else f"The source is {plain(provenance.source)}."
 
 
 def _amount(value: Measurement) -> str:

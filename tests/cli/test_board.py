@@ -170,6 +170,24 @@ def test_a_write_that_changes_no_number_is_no_news(home: Home) -> None:
     assert seen.session.modified_at == AT + timedelta(minutes=1)
 
 
+def test_a_session_is_called_by_its_project_once_its_file_names_the_folder(home: Home) -> None:
+    path = home.claude()
+    rows = path.read_bytes().splitlines(keepends=True)
+    (named,) = [n for n, row in enumerate(rows) if b'"cwd"' in row][:1]
+    path.write_bytes(b"".join(rows[:named]))
+    watched = Watched(home)
+    watched.anew()
+    assert [seen.session.project for seen in watched.board.seen.values()] == [None]
+    at = AT + timedelta(minutes=1)
+    path.write_bytes(b"".join(rows))
+    (changed,) = watched.board.touched([str(path)], at)
+    (seen,) = watched.board.seen.values()
+    assert changed.session.project == seen.session.project == "project"
+    assert seen.session.modified_at == at
+    assert watched.touched(path) == []
+    assert watched.looks == 2
+
+
 def test_a_new_file_is_looked_for(home: Home) -> None:
     home.claude()
     watched = Watched(home)

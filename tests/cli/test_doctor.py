@@ -60,6 +60,7 @@ def test_nothing_is_advised_where_nothing_was_found() -> None:
     assert result.exit_code == 3
     assert "- " not in result.stdout
     assert result.stdout.count("there is no such folder") == 10
+    assert result.stderr.startswith("ctxmeasure: no session was found. If they are kept elsewhere,")
 
 
 def test_links_unreadable_folders_and_budgets_are_told(home: Home, tmp_path: Path) -> None:

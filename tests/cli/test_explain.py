@@ -46,6 +46,8 @@ def test_a_payload_is_no_file_and_costs_no_more_to_tell() -> None:
 
 def test_a_file_that_is_not_there_has_no_cost() -> None:
     assert not any("bytes" in line for line in said("absent.jsonl", "--source", "pi.session"))
+    assert "The source is pi.session." in said("absent.jsonl", "--source", "pi.session")
+    assert not any("The source is" in line for line in said("absent.jsonl"))
 
 
 def test_a_database_needs_its_source_named(tmp_path: Path) -> None:

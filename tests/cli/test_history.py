@@ -160,12 +160,28 @@ def test_another_module_that_is_absent_is_not_matplotlibs_fault(
 
 
 def test_a_session_that_nothing_was_measured_in_has_a_reason_and_a_status(tmp_path: Path) -> None:
-    result = run("history", tmp_path / "none.jsonl")
+    path = tmp_path / "begun.jsonl"
+    path.write_bytes(b"".join(SESSION.read_bytes().splitlines(keepends=True)[:7]))
+    result = run("history", path)
     assert result.exit_code == 3
     assert "│" not in result.stdout
-    assert "Nothing was measured: source_absent." in result.stdout
-    assert result.stderr.startswith("ctxmeasure: source_absent: ")
-    assert run("history", tmp_path / "none.jsonl", "--json").exit_code == 3
+    assert "Nothing was measured: not_measured_yet." in result.stdout
+    assert result.stderr.startswith("ctxmeasure: not_measured_yet: ")
+    assert run("history", path, "--json").exit_code == 3
+
+
+@pytest.mark.parametrize("named", [[], ["--source", "claude.transcript"]])
+@pytest.mark.parametrize("reason", ["source_absent", "source_unreadable"])
+def test_of_a_file_that_cannot_be_read_nothing_is_drawn_or_written(
+    tmp_path: Path, named: list[str], reason: str
+) -> None:
+    file = tmp_path / "none.jsonl" if reason == "source_absent" else tmp_path
+    result = run("history", file, "--html", tmp_path / "x.html", *named)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.startswith(f"ctxmeasure: {reason}: ")
+    assert not (tmp_path / "x.html").exists()
+    assert run("history", file, *named).stdout == ""
+    assert reason in run("history", file, "--json", *named).stdout
 
 
 @pytest.mark.parametrize(

@@ -112,5 +112,12 @@ def test_every_example_of_a_help_text_stands_on_a_line_of_its_own() -> None:
         assert all("ctxmeasure" in line for line in examples.splitlines())
 
 
+def test_the_help_says_whole_what_each_command_is_for() -> None:
+    _, _, listed = run("--help").stdout.partition("Commands:\n")
+    listed, _, _ = listed.partition("\n\n")
+    assert [line.split()[0] for line in listed.splitlines()] == [*COMMANDS]
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed.splitlines())
+
+
 def test_without_a_command_the_help_is_shown() -> None:
     assert "Commands:" in run().output

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -46,7 +48,13 @@ def test_elsewhere_a_table_is_lines_with_tabs(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "id\tabout\nclaude-opus-4-6[1m]\tone\nb\t\n"
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, str]], **environment: str) -> str:
+def shown(
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[dict[str, str]],
+    columns: Sequence[str] = ("id", "about"),
+    spared: Sequence[str] = (),
+    **environment: str,
+) -> str:
     """Return what a terminal is sent of *rows*."""
     screen = Screen()
     # Not in a fixture: pytest puts its own capture back between the two.
@@ -54,7 +62,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, str]], **environ
     monkeypatch.delenv("NO_COLOR", raising=False)
     for name, value in {"TERM": "xterm-256color", **environment}.items():
         monkeypatch.setenv(name, value)
-    say_table(rows, ["id", "about"])
+    say_table(rows, columns, spared=spared)
     return screen.getvalue()
 
 
@@ -75,6 +83,33 @@ def test_a_narrow_terminal_folds_prose_and_leaves_ids_whole(
     assert len(lines) > 1
     assert row["id"] in lines[0]
     assert "".join("".join(lines).split()) == row["id"] + row["about"].replace(" ", "")
+
+
+def test_a_narrow_terminal_cuts_nothing_that_has_several_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = {"id": "200000 or 1000000", "about": "prose"}
+    for columns in range(1, 40):
+        assert row["id"] in shown(monkeypatch, [row], COLUMNS=str(columns))
+
+
+@pytest.mark.parametrize(
+    ("columns", "header"),
+    [
+        (60, ["id", "kind", "method", "about"]),
+        (52, ["id", "method", "about"]),
+        (44, ["id", "about"]),
+        (9, ["id", "about"]),
+    ],
+)
+def test_a_narrow_terminal_does_without_what_may_be_spared(
+    monkeypatch: pytest.MonkeyPatch, columns: int, header: list[str]
+) -> None:
+    row = {"id": "an.id", "kind": "tail", "method": "a_method", "about": "some words " * 9}
+    first, *_ = shown(
+        monkeypatch, [row], [*row], ("kind", "method"), COLUMNS=str(columns)
+    ).splitlines()
+    assert re.sub(r"\x1b\[[0-9;]*m", "", first).split() == header
 
 
 def test_no_color_means_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:

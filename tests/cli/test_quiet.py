@@ -53,6 +53,14 @@ def test_a_wrong_argument_is_status_2_and_one_message_without_it(arguments: list
     assert "9" * 10 not in result.stderr
 
 
+@pytest.mark.parametrize("command", [["observe"], ["check", "--max", "85"]])
+def test_a_file_in_the_place_of_a_source_is_told_its_own(command: list[str]) -> None:
+    result = run(*command, f"{TYPED}.jsonl")
+    assert result.exit_code == 2
+    assert "FILE comes behind it: `auto FILE`" in result.stderr
+    assert TYPED not in result.stderr
+
+
 @pytest.mark.parametrize("option", ["--at", "--limit", "--phase", "--max-age", "--session"])
 def test_the_message_names_the_option(option: str) -> None:
     assert option in run("observe", "claude.hook", option, "", stdin=b"{}").stderr

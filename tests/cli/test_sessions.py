@@ -166,6 +166,9 @@ def test_only_the_newest_are_shown_and_the_rest_is_counted() -> None:
     result = run("sessions", "--newest", "1")
     assert len(rows(result.stdout)) == 2
     assert result.stderr == "ctxmeasure: 3 older ones are not shown; see --newest and --all.\n"
+    assert run("sessions", "--newest", "3").stderr == (
+        "ctxmeasure: 1 older one is not shown; see --newest and --all.\n"
+    )
     everything = run("sessions", "--newest", "1", "--all")
     assert (len(rows(everything.stdout)), everything.stderr) == (5, "")
 
@@ -193,6 +196,24 @@ def test_a_home_without_sessions_is_told() -> None:
         "ctxmeasure: no session was found; `ctxmeasure doctor` says where was looked.\n"
     )
     assert run("sessions", "--json").stdout == "[]\n"
+
+
+@pytest.mark.usefixtures("full")
+def test_that_none_is_so_young_is_told_apart_from_there_being_none() -> None:
+    result = run("sessions", "--since", "0")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr == ("ctxmeasure: no session was written to in that time; see --since.\n")
+
+
+def test_a_folder_that_cannot_be_listed_is_told(home: Home) -> None:
+    home.claude()
+    (home.path / ".codex").mkdir()
+    (home.path / ".codex/sessions").write_text("no folder")
+    result = run("sessions")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "ctxmeasure: some folders cannot be listed; `ctxmeasure doctor` says where.\n"
+    )
 
 
 @pytest.mark.usefixtures("full")
@@ -302,6 +323,19 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
     assert max(map(len, lines)) <= columns
     if columns >= 44:
         assert any("90% (230K/256K)" in line for line in lines)
+
+
+def test_a_name_of_several_words_does_not_cut_a_number(
+    home: Home, screen: Callable[..., str]
+) -> None:
+    path = home.claude("h-tui-1m")
+    path.write_bytes(
+        path.read_bytes().replace(b"/home/dev/project", b"/home/dev/one of many words")
+    )
+    for columns in range(40, 141):
+        shown = unstyled(screen(COLUMNS=str(columns)))
+        assert "25% (250K/1M)" in shown, columns
+        assert "inferred" in shown, columns
 
 
 @pytest.mark.parametrize(

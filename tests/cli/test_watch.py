@@ -185,12 +185,12 @@ class Screen(io.StringIO):
         return True
 
 
-def table(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+def table(monkeypatch: pytest.MonkeyPatch, *arguments: str, columns: int = 120) -> str:
     """Return what a terminal is sent."""
     screen = Screen()
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", str(columns))
     ctxmeasure(["watch", *arguments], standalone_mode=False)
     return screen.getvalue()
 
@@ -206,6 +206,37 @@ def test_a_terminal_has_a_table_that_stays_in_place_and_alerts_above_it(
     assert "25% (250K/1M)" in plain.rpartition("ALERT")[2]
     assert "ALERT claude project is at 25% (250K/1M), over 20%" in plain
     assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") == 1  # the cursor is given back
+
+
+def test_an_alert_lends_its_colour_to_no_session(
+    home: Home, happening: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home.claude()
+    happening(turning_into(path, home, "h-tui-1m"))
+    _, alert, below = table(monkeypatch, "--notify-at", "20").partition("ALERT")
+    assert alert
+    assert ";31m" not in below
+
+
+@pytest.mark.parametrize("columns", [44, 52, 61, 70, 90, 120])
+def test_no_line_is_so_full_that_the_interrupt_begins_another(
+    home: Home, happening: Callable[..., None], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    home.claude("g-unknown-model")
+    happening()
+    sent = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", table(monkeypatch, columns=columns))
+    assert "15K" in sent
+    assert all(line[columns - len("^C") :].strip() == "" for line in sent.splitlines())
+
+
+def test_a_low_terminal_shows_that_there_is_more(
+    home: Home, happening: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abcdef":
+        home.claude(name=name)
+    happening(nothing)
+    monkeypatch.setenv("LINES", "4")
+    assert "..." in table(monkeypatch)
 
 
 def test_an_empty_table_says_so(

@@ -1,7 +1,8 @@
 """What ``ctxmeasure watch`` knows: the sessions it follows, and which of them crossed a line.
 
 A board is told which files were written to and says which sessions have changed. It looks for
-sessions anew only when a file is written to that it has not seen, or that holds many sessions.
+sessions anew only when a file is written to that it has not seen, or that holds many sessions, and
+when a session without a project has got its first answer: by then its file names the folder.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ class Board:
             handle = session.handle
             known = before.get(handle)
             if known is not None and known.session.modified_at >= session.modified_at:
-                self.seen[handle] = known
+                told = evolve(session, modified_at=known.session.modified_at)
+                self.seen[handle] = evolve(known, session=told)
             else:
                 self.seen[handle] = seen = Seen(session, handle.observe(at=at))
                 changed += [] if _says_the_same(known, seen) else [seen]
@@ -99,21 +101,23 @@ class Board:
         """Take note of the files that were written to; return the sessions that changed."""
         files = {_database(path) for path in paths}
         changed = []
+        is_answered = False
         for path in sorted(files & self._by_path.keys()):
             handle = self._by_path[path]
             known = self.seen[handle]
             session = evolve(known.session, modified_at=max(known.session.modified_at, at))
             self.seen[handle] = seen = Seen(session, handle.observe(at=at))
             changed += [] if _says_the_same(known, seen) else [seen]
+            is_answered |= session.project is None and _has_first_answer(known, seen)
         unknown = files - self._by_path.keys() - self._passed_over
-        if not unknown:
+        if not unknown and not is_answered:
             return changed
         changed += self.look_anew(at)
         shared = {handle.path for handle in self.seen if handle.is_listed}
         if len(self._passed_over) > _MOST_PASSED_OVER:
             self._passed_over.clear()
         self._passed_over |= unknown - self._by_path.keys() - shared
-        return changed
+        return [self.seen.get(one.session.handle, one) for one in changed]
 
 
 def _database(path: str) -> str:
@@ -121,6 +125,12 @@ def _database(path: str) -> str:
     for suffix in _BESIDE:
         path = path.removesuffix(suffix)
     return path
+
+
+def _has_first_answer(known: Seen, seen: Seen) -> bool:
+    """Whether a model has answered for the first time, as far as is seen."""
+    before, after = known.observation.provenance.model, seen.observation.provenance.model
+    return before is None and after is not None
 
 
 def _says_the_same(known: Seen | None, seen: Seen) -> bool:

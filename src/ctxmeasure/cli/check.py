@@ -10,7 +10,7 @@ import click
 
 from ..assess import Policy
 from ..source import Source
-from .options import limit_option, model_option, session_option, source_argument
+from .options import file_argument, limit_option, model_option, session_option, source_argument
 from .output import MISSING, say_summary
 from .overview import share
 from .question import answer
@@ -29,7 +29,7 @@ _REACHED = 1
     ),
 )
 @source_argument
-@click.argument("file", default="-")
+@file_argument
 @click.option(
     "--max",
     "most",

@@ -10,12 +10,23 @@ from .quiet import QuietGroup, examples
 
 __all__ = ["ctxmeasure"]
 
-# In the order in which the help lists them. A subcommand has the name of its module, or that of
-# the module which explains what agents call.
-_COMMANDS = (
-    *("sessions", "watch", "observe", "explain", "history", "check"),
-    *("stream", "run", "hook", "statusline", "sources", "models", "doctor"),
-)
+# In the order in which the help lists them, and what it says of each. A subcommand has the name of
+# its module, or that of the module which explains what agents call.
+_COMMANDS = {
+    "sessions": "Every session on this machine, and how full each is.",
+    "watch": "The same, live.",
+    "observe": "How full one session is, as a line of JSON.",
+    "explain": "The same in sentences: why this number.",
+    "history": "A whole session as a curve, a page or a picture.",
+    "check": "An exit status for scripts: fuller than it may be, or not.",
+    "stream": "How full it gets while an agent runs, from what it prints.",
+    "run": "Run an agent, and say at the end how full it got.",
+    "hook": "For an agent's hooks: write each new sample down.",
+    "statusline": "For an agent's status line: how full it is.",
+    "sources": "What can be read.",
+    "models": "The context windows of models.",
+    "doctor": "Where sessions are looked for, and what would help.",
+}
 _FOR_AGENTS = frozenset({"hook", "statusline"})
 
 
@@ -25,6 +36,11 @@ class _Commands(QuietGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Return the names of all subcommands."""
         return list(_COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """Write what each subcommand is for, whole and without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*_COMMANDS.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         """Import a subcommand."""

@@ -30,7 +30,7 @@ from ..figures import plain
 from ..observation import Missing, MissingReason, Observation, Observed
 from ..registry import AGENTS_ON_DISK
 from ..render import grade
-from .output import MISSING, say, say_json
+from .output import MISSING, say, say_aside, say_json
 from .overview import age
 from .quiet import QuietCommand, examples
 
@@ -38,6 +38,11 @@ __all__ = ["doctor"]
 
 _READ = 20  # sessions of each agent, the most recently written
 _NAMES = {"claude": "Claude Code", "codex": "Codex", "cursor": "Cursor", "pi": "Pi"}
+
+_NOTHING = (
+    "ctxmeasure: no session was found. If they are kept elsewhere, set CLAUDE_CONFIG_DIR,"
+    " CODEX_HOME or PI_CODING_AGENT_DIR; `ctxmeasure explain FILE` reads a file from anywhere."
+)
 
 _ENDS = {
     ListingEnd.COMPLETE: "{} found",
@@ -106,6 +111,7 @@ def doctor(ctx: click.Context, /, *, as_json: bool) -> None:
         program = ", ".join(f"{name} {value}" for name, value in _this_program(machine).items())
         say("\n".join([program, *(line for one in checked for line in _lines(one, machine, at))]))
     if not any(one.found for one in checked):
+        say_aside(_NOTHING)
         ctx.exit(MISSING)
 
 
@@ -140,8 +146,8 @@ def _is_uncertain(observation: Observation) -> bool:
 
 _EXACT = {
     "claude": (
-        "Its session files state no window. Its status line does: have it hand its payload to"
-        " `ctxmeasure observe claude.status_line` for the exact number."
+        "Its session files state no window. Its status line does: with `ctxmeasure statusline` in"
+        " its settings it shows the exact number."
     ),
     "pi": (
         "Its session files state no window. `pi --mode rpc` does: feed its answers to"
@@ -162,7 +168,7 @@ def _reasons(checked: _Checked, _: Machine) -> Iterator[str]:
 
 def _unreadable(checked: _Checked, _: Machine) -> Iterator[str]:
     for looked in checked.looked:
-        if looked.folders_unreadable or looked.end is ListingEnd.UNREADABLE:
+        if looked.lacks_permission:
             yield f"Some of {looked.place} cannot be listed: mend its permissions."
 
 

@@ -15,6 +15,7 @@ from ..source import Source
 from ..usage import TokenUsage
 from .options import (
     completed_by,
+    file_argument,
     limit_option,
     model_option,
     session_option,
@@ -34,7 +35,7 @@ __all__ = ["explain"]
         "ctxmeasure explain STORE.db --source cursor.chat_store",
     ),
 )
-@click.argument("file", default="-")
+@file_argument
 @click.option(
     "--source",
     type=source_or_auto,

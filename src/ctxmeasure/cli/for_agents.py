@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from . import swift
+from .options import Completion, completed_by, completed_by_files
 from .quiet import QuietCommand, examples
 from .swift.options import HOOK, STATUS_LINE, Option
 
@@ -42,12 +43,20 @@ def _built(name: str, options: Mapping[str, Option], about: str, *shown: str) ->
             is_flag=not option.metavar,
             required=option.required,
             type=_one_of(option.choices) if option.choices else None,
+            shell_complete=_completion(option),
         )
         for flag, option in options.items()
     ]
     return QuietCommand(
         name, params=parameters, callback=_callback(name), help=about, epilog=examples(*shown)
     )
+
+
+def _completion(option: Option) -> Completion | None:
+    """Return what a shell offers in the place of an option's value."""
+    if option.choices:
+        return completed_by(lambda: option.choices)
+    return completed_by_files if option.metavar else None
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[str], str]:

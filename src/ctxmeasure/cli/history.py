@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from ..bounded.budget import MIB, ReadFault
 from ..history import Moment, scan
-from ..observation import Missing
+from ..observation import Missing, MissingReason
 from ..record import to_dict
 from ..report import Curve, page, plotted, sentences
 from ..report.plot import NARROWEST, Part, Row
 from ..source import Source, TailSource
-from .options import completed_by, limit_option, model_option, session_option, sources_and_auto
+from .options import (
+    completed_by,
+    completed_by_files,
+    limit_option,
+    model_option,
+    session_option,
+    sources_and_auto,
+)
 from .output import MISSING, say, say_drawn, say_json, terminal
 from .question import identified, unread
 from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
@@ -26,6 +33,7 @@ from .written_file import is_same_file, write_file
 
 __all__ = ["coloured", "history"]
 
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 _WIDTH = 80  # of a plot that no terminal shows
 _LONG = 16 * MIB  # takes a tenth of a second
 _STYLES = {
@@ -36,6 +44,14 @@ _STYLES = {
     Part.LEGEND: "dim",
 }
 _BLOCKS = "▁█░│─"
+_UNREAD = frozenset({MissingReason.SOURCE_ABSENT, MissingReason.SOURCE_UNREADABLE})
+
+
+def _written(flag: str, about: str) -> Callable[[CommandT], CommandT]:
+    """Return what gives a command the option *flag* for a file that it writes."""
+    return click.option(
+        flag, type=text, metavar="PATH", shell_complete=completed_by_files, help=about
+    )
 
 
 @click.command(
@@ -46,7 +62,7 @@ _BLOCKS = "▁█░│─"
         "ctxmeasure history SESSION.jsonl --json | jq -r '.observation.value.used_tokens'",
     ),
 )
-@click.argument("file")
+@click.argument("file", shell_complete=completed_by_files)
 @click.option(
     "--source",
     type=source_or_auto,
@@ -66,9 +82,9 @@ _BLOCKS = "▁█░│─"
 @model_option
 @limit_option
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for every moment.")
-@click.option("--html", type=text, metavar="PATH", help="Write a page that stands alone.")
-@click.option("--png", type=text, metavar="PATH", help="Write a picture (the extra `plot`).")
-@click.option("--svg", type=text, metavar="PATH", help="The same as an SVG.")
+@_written("--html", "Write a page that stands alone.")
+@_written("--png", "Write a picture (the extra `plot`).")
+@_written("--svg", "The same as an SVG.")
 @click.pass_context
 def history(
     ctx: click.Context,
@@ -88,7 +104,8 @@ def history(
     Where nothing was measured nothing is drawn, and it is said why. With --html, --png or --svg
     that file is written instead. No text, path, project or id of the session is in any of them.
 
-    Exit status: 0 something was measured, 3 nothing was, 2 wrong arguments or no session file.
+    Exit status: 0 something was measured, 3 nothing was or FILE cannot be read, 2 wrong arguments
+    or no session file.
     """
     at = datetime.now(UTC)
     written = {form: path for form, path in (("html", html), ("png", png), ("svg", svg)) if path}
@@ -98,8 +115,11 @@ def history(
     with _progress(moments, file) as told:
         curve = None if as_json else Curve.of(told)
         is_measured = _say_moments(told) if curve is None else curve.peak is not None
-    if curve is not None:
+    if curve is not None and not _is_unread(curve):
         _show(curve, written, at)
+    if curve is not None and curve.peak is None and isinstance(curve.last, Missing):
+        reason = curve.last.reason
+        click.echo(f"ctxmeasure: {reason.value}: {reason.__doc__}", err=True)
     if not is_measured:
         ctx.exit(MISSING)
 
@@ -167,9 +187,12 @@ def _show(curve: Curve, written: dict[str, str], at: datetime) -> None:
         write_file(path, page(curve, at=at).encode() if form == "html" else _picture(curve, form))
     if not written:
         _say_plot(curve)
-    if curve.peak is None and isinstance(curve.last, Missing):
-        reason = curve.last.reason
-        click.echo(f"ctxmeasure: {reason.value}: {reason.__doc__}", err=True)
+
+
+def _is_unread(curve: Curve) -> bool:
+    """Whether there was no file that could be read: a page or a plot on it would say nothing."""
+    last = curve.last
+    return isinstance(last, Missing) and len(curve.points) == 1 and last.reason in _UNREAD
 
 
 def _picture(curve: Curve, form: Any) -> bytes:

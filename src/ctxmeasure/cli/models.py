@@ -11,6 +11,7 @@ import click
 
 from ..capability import table
 from ..capability.model import Capability, Certainty, ModelRef, Resolution
+from .options import completed_by
 from .output import MISSING, say_json, say_table
 from .quiet import QuietCommand, examples, moment, one_of, text
 
@@ -37,6 +38,7 @@ class Client(StrEnum):
 @click.option(
     "--client",
     type=one_of(Client),
+    shell_complete=completed_by(lambda: Client),
     metavar="CLIENT",
     help="Whose windows: claude, codex or pi. Default: those of the vendors' own platforms.",
 )
@@ -134,7 +136,8 @@ def _print(finding: object, rows: list[dict[str, Any]], *, as_json: bool) -> Non
         say_json(finding)
     else:
         shown = [row | {"window": _window(row)} for row in rows]
-        say_table(shown, ("provider", "id", "window", "certainty", "why", "source", "as_of"))
+        columns = ("provider", "id", "window", "certainty", "why", "source", "as_of")
+        say_table(shown, columns, spared=("as_of", "source", "provider"))
 
 
 def _window(facts: dict[str, Any]) -> str:

@@ -11,7 +11,14 @@ from ..assess import Counts, Policy
 from ..evidence import Phase
 from ..observation import Missing
 from ..source import Source
-from .options import limit_option, model_option, session_option, source_argument
+from .options import (
+    completed_by,
+    file_argument,
+    limit_option,
+    model_option,
+    session_option,
+    source_argument,
+)
 from .output import MISSING, say_explanation, say_observation, say_summary
 from .question import answer
 from .quiet import (
@@ -36,7 +43,7 @@ __all__ = ["observe"]
     ),
 )
 @source_argument
-@click.argument("file", default="-")
+@file_argument
 @session_option
 @click.option(
     "--turn",
@@ -61,6 +68,7 @@ __all__ = ["observe"]
 @click.option(
     "--phase",
     type=one_of(Phase),
+    shell_complete=completed_by(lambda: Phase),
     default=Phase.LATEST.value,
     metavar="PHASE",
     help="active: the turn is running; terminal: it has ended; latest (the default): any.",
@@ -71,6 +79,7 @@ __all__ = ["observe"]
 @click.option(
     "--counts",
     type=one_of(Counts),
+    shell_complete=completed_by(lambda: Counts),
     default=Counts.OWN.value,
     metavar="BASIS",
     help="own (the default): what the agent's own meter counts; prompt: the prompt, for all.",

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..registry import ids
-from .quiet import AUTO, positive, source_or_auto, text
+from .quiet import AUTO, positive, source_before_file, text
 
 __all__ = [
+    "Completion",
     "completed_by",
+    "completed_by_files",
+    "file_argument",
     "limit_option",
     "model_option",
     "session_option",
@@ -20,12 +24,20 @@ __all__ = [
 ]
 
 
-_Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
+Completion: TypeAlias = Callable[
+    [click.Context, click.Parameter, str], "list[CompletionItem] | list[str]"
+]
+"""What offers a shell the words that can stand in a parameter's place."""
 
 
-def completed_by(words: Callable[[], Iterable[str]]) -> _Completion:
+def completed_by(words: Callable[[], Iterable[str]]) -> Completion:
     """Return what offers those of the *words* to a shell that fit what is typed."""
     return lambda _, __, typed: [word for word in words() if word.startswith(typed)]
+
+
+def completed_by_files(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Leave it to the shell to offer its files."""
+    return [CompletionItem(typed, type="file")]
 
 
 def sources_and_auto() -> tuple[str, ...]:
@@ -34,8 +46,9 @@ def sources_and_auto() -> tuple[str, ...]:
 
 
 source_argument = click.argument(
-    "source", type=source_or_auto, shell_complete=completed_by(sources_and_auto)
+    "source", type=source_before_file, shell_complete=completed_by(sources_and_auto)
 )
+file_argument = click.argument("file", default="-", shell_complete=completed_by_files)
 session_option = click.option(
     "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
 )

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MISSING",
-    "UNBOUNDED",
+    "add_column",
+    "minimum_width",
     "say",
     "say_aside",
     "say_drawn",
@@ -33,10 +34,10 @@ __all__ = [
     "terminal",
 ]
 
-_PROSE = frozenset({"about", "why"})  # the columns that may be broken over several lines
+# The columns that may be broken over several lines, and how narrow each may get before others go.
+_PROSE = {"about": 32, "why": 0}
 
-UNBOUNDED = 10_000
-"""Characters; wider than any table."""
+_UNBOUNDED = 10_000  # characters; wider than any table
 
 MISSING = 3
 """The exit status when there is no measurement."""
@@ -102,17 +103,20 @@ def say_json(finding: object) -> bool:
     return say(json.dumps(finding, separators=(",", ":")))
 
 
-def say_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+def say_table(
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, spared: Sequence[str] = ()
+) -> None:
     """Write *rows* under the names of *columns*; what a row does not have stays empty.
 
     On a terminal in aligned columns that wrap, elsewhere as lines with tabs, for other programs.
+    A narrow terminal does without the columns *spared*, in this order.
     """
     cells = [{column: str(row.get(column, "")) for column in columns} for row in rows]
     console = terminal()
     if console is None:
         say_lines([dict(zip(columns, columns, strict=True)), *cells], columns)
     else:
-        say_drawn(console, _aligned(cells, columns, console))
+        say_drawn(console, _aligned(cells, columns, spared, console))
 
 
 def say_lines(rows: Iterable[Mapping[str, str]], columns: Sequence[str]) -> bool:
@@ -136,16 +140,57 @@ def say_drawn(console: Console, drawn: object) -> bool:
     return say(captured.get().rstrip("\n"))
 
 
-def _aligned(cells: Iterable[Mapping[str, str]], columns: Sequence[str], console: Console) -> Table:
+def add_column(
+    table: Table, title: str, texts: Iterable[str], *, is_whole: bool, narrowest: int = 0
+) -> None:
+    """Add a column for *texts* to *table*.
+
+    Args:
+        table: The table.
+        title: What stands above the column.
+        texts: What will stand in it.
+        is_whole: It is never broken or cut: without a width of its own, `rich` takes its longest
+            word for enough, and cuts what stands behind that.
+        narrowest: How narrow a column that is not whole may become.
+    """
+    from rich.cells import cell_len  # noqa: PLC0415 - 0.1 s, for terminals only
+
+    width = max(map(cell_len, (title, *texts))) if is_whole else narrowest
+    table.add_column(title, overflow="fold", no_wrap=is_whole, min_width=width or None)
+
+
+def minimum_width(table: Table, console: Console) -> int:
+    """Return how narrow *table* can be without a column being cut."""
+    return console.measure(table, options=console.options.update(width=_UNBOUNDED)).minimum
+
+
+def _aligned(
+    cells: Sequence[Mapping[str, str]],
+    columns: Sequence[str],
+    spared: Sequence[str],
+    console: Console,
+) -> Table:
+    for count in range(len(spared)):
+        table = _drawn(cells, [name for name in columns if name not in spared[:count]], _PROSE)
+        if minimum_width(table, console) <= console.width:
+            return table
+    table = _drawn(cells, [name for name in columns if name not in spared], {})
+    # A terminal narrower than what must stay whole breaks the lines itself; nothing is cut off.
+    console.width = max(console.width, minimum_width(table, console))
+    return table
+
+
+def _drawn(
+    cells: Sequence[Mapping[str, str]], columns: Sequence[str], narrowest: Mapping[str, int]
+) -> Table:
     from rich.table import Table  # noqa: PLC0415 - 0.1 s, for terminals only
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
+    for name in columns:
         # What people copy stays in one piece; only prose is folded.
-        table.add_column(column, overflow="fold", no_wrap=column not in _PROSE)
+        texts = [line[name] for line in cells]
+        width = narrowest.get(name, 0)
+        add_column(table, name, texts, is_whole=name not in _PROSE, narrowest=width)
     for line in cells:
-        table.add_row(*line.values())
-    # A terminal narrower than what must stay whole breaks the lines itself; nothing is cut off.
-    unbounded = console.options.update(width=UNBOUNDED)
-    console.width = max(console.width, console.measure(table, options=unbounded).minimum)
+        table.add_row(*(line[name] for name in columns))
     return table

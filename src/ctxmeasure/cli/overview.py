@@ -18,7 +18,7 @@ from ..figures import plain
 from ..observation import Missing, Observation, Observed, pressure
 from ..record import to_dict
 from ..render import gauge, grade
-from .output import UNBOUNDED
+from .output import add_column, minimum_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -175,14 +175,24 @@ def wire(seen: Seen, look: Look) -> dict[str, Any]:
 # -- on a terminal --------------------------------------------------------------------------------
 
 
-def table(seen: Sequence[Seen], look: Look, console: Console, *, at: datetime) -> Table:
-    """Return the table of *seen*, with as many columns as *console* has room for."""
+def table(
+    seen: Sequence[Seen], look: Look, console: Console, *, at: datetime, width: int | None = None
+) -> Table:
+    """Return the table of *seen*, with as many columns as there is room for.
+
+    Args:
+        seen: The sessions, in their order.
+        look: How they are shown.
+        console: Where they are shown.
+        at: The moment that ages are told at.
+        width: How much of the console's width there is; None: all of it.
+    """
+    room = console.width if width is None else width
     rows = [(cells(one, look, at=at), look.colour(one.observation)) for one in seen]
     columns = [name for name in _WIDE if look.names or name != "project"]
-    unbounded = console.options.update(width=UNBOUNDED)
     for spared in _SPARED:
         whole = _drawn(rows, columns, folded=("grade",))
-        if console.measure(whole, options=unbounded).minimum <= console.width:
+        if minimum_width(whole, console) <= room:
             return whole
         columns = [name for name in columns if name != spared]
     return _drawn(rows, columns, folded=columns)
@@ -201,7 +211,8 @@ def _drawn(
     drawn = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         title = "" if name == _GAUGE else name
-        drawn.add_column(title, overflow="fold", no_wrap=name not in folded)
+        texts = [row[name] for row, _ in rows]
+        add_column(drawn, title, texts, is_whole=name not in folded)
     for row, colour in rows:
         styles = {_GAUGE: colour, "context": colour, "grade": "dim" if colour == "dim" else ""}
         drawn.add_row(*(Text(row[name], style=styles.get(name, "")) for name in columns))

@@ -28,8 +28,10 @@ __all__ = [
     "one_of",
     "percentage",
     "positive",
+    "source_before_file",
     "source_or_auto",
     "span",
+    "stream_ids",
     "stream_source",
     "text",
 ]
@@ -48,7 +50,7 @@ class QuietCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as any command does, and refuse what is left over."""
         left_over = super().parse_args(ctx, args)
-        if left_over:
+        if left_over and not ctx.resilient_parsing:  # a shell that completes has half a line
             ctx.fail("More arguments than expected.")
         return left_over
 
@@ -126,7 +128,12 @@ def stream_source(typed: str) -> StreamSource[Any]:
         found = find(typed)
         if isinstance(found, StreamSource):
             return found
-    _refuse(f"one of {', '.join(s.id for s in sources() if isinstance(s, StreamSource))}")
+    _refuse(f"one of {', '.join(stream_ids())}")
+
+
+def stream_ids() -> list[str]:
+    """Return the ids of the sources of streams."""
+    return [source.id for source in sources() if isinstance(source, StreamSource)]
 
 
 def source_or_auto(typed: str) -> Source | str:
@@ -135,7 +142,20 @@ def source_or_auto(typed: str) -> Source | str:
         return AUTO  # not None: click takes that for an argument that is absent
     with suppress(ValueError):
         return find(typed)
-    _refuse(f"{AUTO} or one of {', '.join(ids())}")
+    _refuse(_sources_and_auto())
+
+
+def _sources_and_auto() -> str:
+    return f"{AUTO} or one of {', '.join(ids())}"
+
+
+def source_before_file(typed: str) -> Source | str:
+    """Return as `source_or_auto`, and say where FILE belongs if it was typed in this place."""
+    with suppress(click.BadParameter):
+        return source_or_auto(typed)
+    _refuse(
+        f"{_sources_and_auto()}; FILE comes behind it: `{AUTO} FILE` tells the source by its looks"
+    )
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

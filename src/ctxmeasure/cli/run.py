@@ -21,7 +21,7 @@ from ..source import StreamSource
 from ..stream import Stream
 from . import event_log
 from .child import Child
-from .options import limit_option, model_option
+from .options import completed_by, completed_by_files, limit_option, model_option
 from .output import say_aside
 from .quiet import QuietCommand, examples, stream_source, text
 
@@ -86,6 +86,7 @@ class _Meter:
     "source",
     type=_adapter,
     required=True,
+    shell_complete=completed_by(lambda: _PRINTED),
     metavar="AGENT",
     help="What COMMAND prints: claude, codex, pi, acp, text, or the id of a source of streams.",
 )
@@ -97,7 +98,12 @@ class _Meter:
     is_flag=True,
     help="Where no limit is known, assume Ralph's: 200,000 for Claude Code and Pi.",
 )
-@click.option("--log", metavar="FILE", help="Append one line of JSON on the run to FILE.")
+@click.option(
+    "--log",
+    metavar="FILE",
+    shell_complete=completed_by_files,
+    help="Append one line of JSON on the run to FILE.",
+)
 @click.argument("command", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
 def run(

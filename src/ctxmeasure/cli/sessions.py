@@ -15,7 +15,7 @@ from attrs import frozen
 from ..discover import Discovery, Session, find_sessions
 from ..registry import AGENTS_ON_DISK
 from .options import completed_by
-from .output import MISSING, say_drawn, say_json, say_lines, terminal
+from .output import MISSING, say_aside, say_drawn, say_json, say_lines, terminal
 from .overview import COLUMNS, HEADER, Look, Order, Seen, cells, ordered, table, wire
 from .quiet import QuietCommand, agent, examples, one_of, percentage, positive, span
 
@@ -70,7 +70,7 @@ _OPTIONS = (
         "--since",
         type=span,
         metavar="DURATION",
-        help="Only sessions that were written to in the last 90s, 15m, 2h, 7d.",
+        help="Only sessions that were written to in the last 90s, 15m, 2h, 7d, or so many seconds.",
     ),
     click.option(
         "--newest",
@@ -86,6 +86,7 @@ _OPTIONS = (
         "--sort",
         "order",
         type=one_of(Order),
+        shell_complete=completed_by(lambda: Order),
         default=Order.NEWEST.value,
         metavar="ORDER",
         help="newest (the default); pressure: the fullest first; agent.",
@@ -166,7 +167,7 @@ def sessions(ctx: click.Context, /, *, as_json: bool, **options: Any) -> None:
         say_json([wire(one, look) for one in seen])
     elif seen:
         _show(seen, look, at=at)
-    _say_what_is_not_shown(found, anything=bool(seen))
+    _say_what_is_not_shown(found, wanted, anything=bool(seen))
     if not seen:
         ctx.exit(MISSING)
 
@@ -195,18 +196,15 @@ def _progress(found: Sequence[Session]) -> Iterator[Iterable[Session]]:
             yield bar
 
 
-def _say_what_is_not_shown(found: Discovery, *, anything: bool) -> None:
-    if not anything:
-        click.echo(
-            "ctxmeasure: no session was found; `ctxmeasure doctor` says where was looked.", err=True
-        )
+def _say_what_is_not_shown(found: Discovery, wanted: Wanted, *, anything: bool) -> None:
+    if not anything and wanted.since is not None:
+        say_aside("ctxmeasure: no session was written to in that time; see --since.")
+    elif not anything:
+        say_aside("ctxmeasure: no session was found; `ctxmeasure doctor` says where was looked.")
     if found.left_out:
-        click.echo(
-            f"ctxmeasure: {found.left_out} older ones are not shown; see --newest and --all.",
-            err=True,
-        )
+        older = "1 older one is" if found.left_out == 1 else f"{found.left_out} older ones are"
+        say_aside(f"ctxmeasure: {older} not shown; see --newest and --all.")
     if found.is_cut_short:
-        click.echo(
-            "ctxmeasure: there is more than was looked at; `ctxmeasure doctor` says where.",
-            err=True,
-        )
+        say_aside("ctxmeasure: there is more than was looked at; `ctxmeasure doctor` says where.")
+    if any(looked.lacks_permission for looked in found.looked):
+        say_aside("ctxmeasure: some folders cannot be listed; `ctxmeasure doctor` says where.")

@@ -40,7 +40,7 @@ def sources(as_json: bool) -> None:
     if as_json:
         say_json(rows)
     else:
-        say_table(rows, _COLUMNS)
+        say_table(rows, _COLUMNS, spared=("channel", "method"))
 
 
 def _facts(source: Source) -> dict[str, Any]:

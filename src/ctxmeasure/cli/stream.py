@@ -12,9 +12,9 @@ from ..observation import Missing, Observation
 from ..source import StreamSource
 from ..stream import Stream
 from . import standard_input
-from .options import limit_option, model_option, session_option
+from .options import completed_by, limit_option, model_option, session_option
 from .output import MISSING, say_observation, say_peak, say_summary
-from .quiet import QuietCommand, examples, stream_source
+from .quiet import QuietCommand, examples, stream_ids, stream_source
 
 __all__ = ["stream"]
 
@@ -26,7 +26,7 @@ __all__ = ["stream"]
         "ctxmeasure stream claude.stream --summary < RECORDED.jsonl",
     ),
 )
-@click.argument("source", type=stream_source)
+@click.argument("source", type=stream_source, shell_complete=completed_by(stream_ids))
 @session_option
 @model_option
 @limit_option

@@ -24,6 +24,7 @@ from .quiet import QuietCommand, examples, percentage
 from .sessions import finding_options, wanted_and_look
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.live import Live
 
 __all__ = ["watch"]
@@ -125,13 +126,31 @@ class _Table:
 
     def show(self, _: Sequence[Seen], board: Board, at: datetime) -> bool:
         seen = ordered([*board.seen.values()], self.look.order)
-        drawn = table(seen, self.look, self.live.console, at=at) if seen else _NOTHING
-        self.live.update(drawn, refresh=True)
+        self.live.update(self._drawn(seen, at) if seen else _NOTHING, refresh=True)
         return True
 
+    def _drawn(self, seen: Sequence[Seen], at: datetime) -> Group:
+        """Return the table, and dots in place of what a low terminal has no room for.
+
+        Beside it is room for the ``^C`` that a terminal shows at the cursor: in a line that is full
+        it would begin another one, and the table could not be taken back.
+        """
+        from rich.console import Group  # noqa: PLC0415 - for terminals only
+        from rich.segment import SegmentLines  # noqa: PLC0415 - as above
+
+        console = self.live.console
+        width = console.width - len("^C")
+        drawn = table(seen, self.look, console, at=at, width=width)
+        lines = console.render_lines(drawn, console.options.update(width=width))
+        if len(lines) <= console.height:
+            return Group(SegmentLines(lines, new_lines=True))
+        return Group(SegmentLines(lines[: console.height - 1], new_lines=True), "...")
+
     def alert(self, crossed: Sequence[Seen], line: float, at: datetime) -> bool:
-        for one in crossed:
-            self.live.console.print(_alert(one, self.look, line, at), style="bold red")
+        from rich.text import Text  # noqa: PLC0415 - for terminals only
+
+        for one in crossed:  # a style of `print` itself would be the table's, too
+            self.live.console.print(Text(_alert(one, self.look, line, at), style="bold red"))
         return True
 
 

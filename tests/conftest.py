@@ -10,11 +10,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A first import or a busy machine is no failure of the property. The inputs are the same in every
-# run, so that a change is judged by itself; `--hypothesis-profile=explore` draws new ones.
+# run, so that a change is judged by itself; `--hypothesis-profile=explore` draws new ones, and more.
 settings.register_profile(
-    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "house",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("explore", settings.get_profile("house"), derandomize=False)
+settings.register_profile(
+    "explore", settings.get_profile("house"), derandomize=False, max_examples=200
+)
 # For a further interpreter, after the first has tried the usual number of inputs.
 settings.register_profile("brief", settings.get_profile("house"), max_examples=10)
 settings.load_profile("house")

@@ -173,13 +173,13 @@ def test_what_is_removed_in_between_is_no_fault(tmp_path: Path) -> None:
     assert walk._status(Gone()) is None  # type: ignore[arg-type]
 
 
-def test_ten_thousand_files_are_cut_off_by_the_budget(tmp_path: Path) -> None:
-    for n in range(10_000):
+def test_more_files_than_the_budget_allows_are_cut_off(tmp_path: Path) -> None:
+    for n in range(1_000):
         (tmp_path / f"{n}.jsonl").touch()
-    cut = list_files(str(tmp_path), "*.jsonl", ListingBudget(names=1_000))
-    assert (len(cut.files), cut.names_seen, cut.end) == (1_000, 1_000, ListingEnd.CUT_SHORT)
-    whole = list_files(str(tmp_path), "*.jsonl", ListingBudget(names=10_000))
-    assert (len(whole.files), whole.end) == (10_000, ListingEnd.COMPLETE)
+    cut = list_files(str(tmp_path), "*.jsonl", ListingBudget(names=100))
+    assert (len(cut.files), cut.names_seen, cut.end) == (100, 100, ListingEnd.CUT_SHORT)
+    whole = list_files(str(tmp_path), "*.jsonl", ListingBudget(names=1_000))
+    assert (len(whole.files), whole.end) == (1_000, ListingEnd.COMPLETE)
 
 
 def test_names_that_do_not_match_are_paid_for_too(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "say_lines",
     "say_observation",
     "say_peak",
+    "say_reason",
     "say_summary",
     "say_table",
     "terminal",
@@ -80,8 +81,12 @@ def say_summary(observation: Observation) -> None:
     if line:
         say(line)
     if isinstance(observation, Missing):
-        reason = observation.reason
-        click.echo(f"ctxmeasure: {reason.value}: {reason.__doc__}", err=True)
+        say_reason(observation)
+
+
+def say_reason(missing: Missing) -> None:
+    """Say on standard error why there is no measurement, and what to do."""
+    say_aside(f"ctxmeasure: {missing.reason.value}: {missing.reason.__doc__}")
 
 
 def say_peak(peak: Observation) -> None:

@@ -15,7 +15,7 @@ from attrs import frozen
 from ..discover import Discovery, Session, find_sessions
 from ..registry import AGENTS_ON_DISK
 from .options import completed_by
-from .output import MISSING, say_drawn, say_json, say_lines, terminal
+from .output import MISSING, say_aside, say_drawn, say_json, say_lines, terminal
 from .overview import COLUMNS, HEADER, Look, Order, Seen, cells, ordered, table, wire
 from .quiet import QuietCommand, agent, examples, one_of, percentage, positive, span
 
@@ -197,16 +197,8 @@ def _progress(found: Sequence[Session]) -> Iterator[Iterable[Session]]:
 
 def _say_what_is_not_shown(found: Discovery, *, anything: bool) -> None:
     if not anything:
-        click.echo(
-            "ctxmeasure: no session was found; `ctxmeasure doctor` says where was looked.", err=True
-        )
+        say_aside("ctxmeasure: no session was found; `ctxmeasure doctor` says where was looked.")
     if found.left_out:
-        click.echo(
-            f"ctxmeasure: {found.left_out} older ones are not shown; see --newest and --all.",
-            err=True,
-        )
+        say_aside(f"ctxmeasure: {found.left_out} older ones are not shown; see --newest and --all.")
     if found.is_cut_short:
-        click.echo(
-            "ctxmeasure: there is more than was looked at; `ctxmeasure doctor` says where.",
-            err=True,
-        )
+        say_aside("ctxmeasure: there is more than was looked at; `ctxmeasure doctor` says where.")

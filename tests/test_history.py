@@ -148,6 +148,14 @@ def test_a_switch_of_the_model_is_marked() -> None:
     ]
 
 
+def test_the_same_model_by_another_name_is_no_switch() -> None:
+    session = TranscriptRows()
+    for named in ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5", "claude-opus-4-5"):
+        session.prompt()
+        session.response(1_000, message={"model": named})
+    assert marks(of(session)) == [set(), set(), {"model_switched"}]
+
+
 # -- Claude Code ----------------------------------------------------------------------------------
 
 
@@ -193,15 +201,79 @@ def test_a_compaction_is_a_moment_and_marked() -> None:
     assert (compacted.partial.used_tokens, compacted.partial.estimated) == (900, True)
 
 
-def test_a_summary_without_a_boundary_is_marked_on_the_next_sample() -> None:
+@pytest.mark.parametrize("parent", [None, ABSENT])
+def test_a_summary_without_a_boundary_is_a_moment_and_marked(parent: Any) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    kept = session.response(100_000)
+    session.summary(parentUuid=kept if parent is ABSENT else None)
+    session.response(9_000)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert marks(moments) == [set(), {"compacted"}, set()]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_rows_that_a_summary_without_a_boundary_is_followed_by_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()
     session.response(100_000)
+    kept = session.rows[-1]
     session.summary(parentUuid=None)
+    session.loose({**kept, "parentUuid": session.leaf})
     session.response(9_000)
     moments = of(session)
-    assert curve(moments) == [100_000, 9_000]
-    assert marks(moments) == [set(), {"compacted"}]
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    kept = session.rows[-1]
+    session.compaction(post=900)
+    session.prompt()
+    session.attachment("model", identity={"modelId": "claude-sonnet-4-5"})
+    session.response(9_000)
+    session.loose({**kept, "parentUuid": session.leaf})
+    session.response(9_500)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000, "compacted", 9_500]
+    assert marks(moments)[1:4] == [{"compacted"}, set(), set()]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_responses_of_two_sessions_are_moments_of_their_own_and_no_rewind() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(1_000, message_id="msg")
+    session.leaf, session.session_id = None, "another"
+    session.prompt()
+    session.response(1_000, message_id="msg", message={"model": "no-such-model"})
+    moments = of(session)
+    assert curve(moments) == [1_000, "model_unknown"]
+    assert marks(moments) == [set(), {"model_switched"}]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_compaction_of_another_session_is_that_sessions() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(1_000)
+    session.session_id = "another"
+    session.boundary(post=900)
+    moments = of(session)
+    assert curve(moments) == [1_000, "compacted"]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+    session.summary()
+    session.leaf = None
+    session.session_id = "third"
+    session.summary()
+    session.response(3_000)
+    moments = of(session)
+    assert curve(moments)[-2:] == ["compacted", 3_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
 def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:

@@ -130,7 +130,7 @@ class _Thread:
         asked = cls(tail, query.agent_id, session_id, anonymous=query.session_id is None)
         if session_id is not None:
             return asked
-        newest = asked.newest(lambda row: session_of(row) is not None, b'"user"', b'"assistant"')
+        newest = asked.newest(lambda row: session_of(row) is not None, *_LEAVES)
         return asked if newest is None else evolve(asked, session_id=session_of(newest.value))
 
     def holds(self, row: Row) -> bool:
@@ -529,7 +529,7 @@ TRANSCRIPT = TailSource(
     recognise=_recognise,
     # Prompts and tools' results are not decoded: they are most of the bytes (§1.5).
     history=History(
-        needles=(b'"assistant"', b'"compact_boundary"'),
+        needles=(b'"assistant"', b'"compact_boundary"', b'"isCompactSummary"'),
         begin=_begin,
     ),
 )

@@ -576,6 +576,17 @@ def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
     assert costless(moments[-1].observation) == observed(CODEX, session.content)
 
 
+@pytest.mark.parametrize("rollout", ROLLOUTS, ids=lambda rollout: rollout.name)
+def test_of_a_rollout_without_its_beginning_only_the_end_is_told(rollout: Any) -> None:
+    rows = rollout.content.splitlines(keepends=True)
+    for start in (1, len(rows) // 2):
+        if b'"session_meta"' in rows[start]:  # a parent's
+            continue
+        for content in (b"".join(rows[start:]), b"".join([*rows[start:], *rows[:start]])):
+            (moment,) = told(CODEX, content)
+            assert costless(moment.observation) == observed(CODEX, content)
+
+
 def test_a_rollout_of_another_thread_is_a_mismatch() -> None:
     session = RolloutRows()
     session.begin()

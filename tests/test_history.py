@@ -227,6 +227,23 @@ def test_rows_that_a_summary_without_a_boundary_is_followed_by_again_are_no_samp
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
+def test_a_response_that_is_written_twice_behind_a_compaction_counts() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.compaction()
+    session.prompt()
+    session.response(9_000)
+    session.loose(session.rows[-1])
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+    session.boundary()
+    session.loose(session.rows[-2])
+    assert curve(of(session))[-1] == "compacted"
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, of(session))
+
+
 def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction() -> None:
     session = TranscriptRows()
     session.prompt()

@@ -61,27 +61,34 @@ class _Session:
 
     Attributes:
         compaction: The newest one.
-        written: The newest responses' rows, by which one that is written again is known.
+        written: Where the newest responses' rows were first written, by which one that is written
+            again is known.
         attached_model: What the newest row that names the model says.
         searched_to: Up to where such a row was looked for.
     """
 
     compaction: Compaction = _NEVER
-    written: dict[tuple[object, object], None] = field(factory=dict)
+    written: dict[tuple[object, object], int] = field(factory=dict)
     attached_model: object = None
     searched_to: int = 0
 
-    def takes_again(self, response: Row) -> bool:
-        """Remember the row of a *response*; tell whether it was written before, too."""
+    def first_offset(self, response: Row) -> int:
+        """Remember the row of a *response*; return where it was first written."""
         uuid = text(response.value, "uuid")
         if uuid is None:
-            return False
+            return response.offset
         row = (uuid, text(message_of(response.value), "id"))
-        is_again = row in self.written
-        self.written[row] = None
+        first = self.written.setdefault(row, response.offset)
         if len(self.written) > _KNOWN_AGAIN:
             del self.written[next(iter(self.written))]
-        return is_again
+        return first
+
+    def voids(self, response: Row, first_offset: int) -> bool:
+        """Tell whether the newest compaction made *response* void, or one that it repeats."""
+        mark = self.compaction.mark
+        if mark is None:
+            return False
+        return first_offset < mark.offset or self.compaction.voids(response)
 
 
 @define
@@ -189,11 +196,11 @@ class Conversation:
 
     def _respond(self, row: Row) -> Shown | None:
         sample, session, standing = _sample(row), self._session, self._standing
-        is_again = session.takes_again(row)
+        first_offset = session.first_offset(row)
         if standing is not None and standing.sample == sample:
             standing.rows.add(text(row.value, "uuid"))
             return self._shown(row, sample, None)
-        if session.compaction.mark is not None and (is_again or session.compaction.voids(row)):
+        if session.voids(row, first_offset):
             return self._void(row)
         mark = self._stand(row, sample)
         self._requested = self._requested_models(row, session)

@@ -159,6 +159,7 @@ def test_since_is_a_duration() -> None:
     assert agents("--since", "2.5m") == ["cursor", "codex"]
     assert len(agents("--since", "1h")) == len(agents("--since", "1d")) == 4
     assert run("sessions", "--since", "0").exit_code == 3
+    assert len(agents("--since", "999999d")) == 4  # before there were years
 
 
 @pytest.mark.usefixtures("full")

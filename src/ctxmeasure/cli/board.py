@@ -158,8 +158,9 @@ def _was_begun_just_then(known: Seen) -> bool:
 
 def _is_due(observation: Observation) -> bool:
     """Whether time alone can change what is seen."""
-    is_missing = isinstance(observation, Missing)
-    return is_missing and observation.reason is MissingReason.SAMPLE_FROM_FUTURE
+    if not isinstance(observation, Missing):
+        return False
+    return observation.reason is MissingReason.SAMPLE_FROM_FUTURE
 
 
 def _says_the_same(known: Seen | None, seen: Seen) -> bool:

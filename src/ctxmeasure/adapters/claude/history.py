@@ -276,8 +276,9 @@ class Conversation:
         """Tell whether a row of the ancestry of *row* is nowhere to be found."""
         held = self._scan.between(standing.offset, row.offset)
         parent = None if held is None else _oldest_parent(row, standing.rows, held)
-        is_open = isinstance(parent, str) and parent not in standing.rows
-        return is_open and not self._is_older(parent, standing)
+        if not isinstance(parent, str) or parent in standing.rows:
+            return False
+        return not self._is_older(parent, standing)
 
     def _is_older(self, uuid: str, standing: _Standing) -> bool:
         older = self._scan.between(self._scan.held_from, standing.offset)

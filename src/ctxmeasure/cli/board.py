@@ -99,7 +99,7 @@ class Board:
             known = before.get(handle)
             # Any other time: a clock can be set back, and a file put in place of another.
             is_as_it_was = self._dated.get(handle) == session.modified_at
-            if known is not None and is_as_it_was and not _is_due(known.observation):
+            if known is not None and is_as_it_was and not _is_due(known):
                 self.seen[handle] = Seen(session, known.observation)
                 continue
             self.seen[handle] = seen = Seen(session, handle.observe(at=at))
@@ -156,11 +156,12 @@ def _was_begun_just_then(known: Seen) -> bool:
     return known.session.project is None and isinstance(known.observation, Missing)
 
 
-def _is_due(observation: Observation) -> bool:
-    """Whether time alone can change what is seen."""
-    if not isinstance(observation, Missing):
-        return False
-    return observation.reason is MissingReason.SAMPLE_FROM_FUTURE
+def _is_due(known: Seen) -> bool:
+    """Whether what is seen can have changed though its session's time has not."""
+    if known.session.handle.is_listed:  # Cursor's count can be newer than the list of chats
+        return True
+    seen = known.observation
+    return isinstance(seen, Missing) and seen.reason is MissingReason.SAMPLE_FROM_FUTURE
 
 
 def _says_the_same(known: Seen | None, seen: Seen) -> bool:

@@ -324,6 +324,21 @@ def test_a_narrower_terminal_does_without_the_columns_that_matter_least(
     assert ("[########--]" in body[0]) == (columns >= 80)
 
 
+def test_a_long_name_costs_no_session_its_columns(full: Home, screen: Callable[..., str]) -> None:
+    path = full.claude(name="long")
+    content = path.read_bytes()
+    for known, long in ((b"/project", b"/" + b"n" * 300), (b"-20250929", b"m" * 300)):
+        assert known in content
+        content = content.replace(known, long)
+    path.write_bytes(content)
+    shown = unstyled(screen(COLUMNS="140"))
+    header, *body = shown.splitlines()
+    assert header.split() == ["agent", "project", "model", "context", "age", "grade"]
+    assert len(body) == 5
+    assert sum("…" in line for line in body) == 1
+    assert "n" * 300 not in shown
+
+
 @pytest.mark.usefixtures("full")
 def test_names_can_be_hidden_on_a_terminal(screen: Callable[..., str]) -> None:
     assert "project" not in screen("--no-names")

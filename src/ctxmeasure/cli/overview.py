@@ -47,6 +47,8 @@ _GAUGE = "gauge"
 _WIDE = ("agent", "project", "model", _GAUGE, "context", "age", "grade")
 # What a narrower terminal does without, in this order; the rest may be folded.
 _SPARED = ("model", _GAUGE, "project", "age")
+# A single name that is longer would cost every session these columns.
+_CUT = dict.fromkeys(("project", "model"), 40)  # characters
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
@@ -201,7 +203,12 @@ def _drawn(
     drawn = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         title = "" if name == _GAUGE else name
-        drawn.add_column(title, overflow="fold", no_wrap=name not in folded)
+        drawn.add_column(
+            title,
+            overflow="ellipsis" if name in _CUT else "fold",
+            max_width=_CUT.get(name),
+            no_wrap=name not in folded,
+        )
     for row, colour in rows:
         styles = {_GAUGE: colour, "context": colour, "grade": "dim" if colour == "dim" else ""}
         drawn.add_row(*(Text(row[name], style=styles.get(name, "")) for name in columns))

@@ -214,6 +214,17 @@ def test_a_summary_without_a_boundary_is_a_moment_and_marked(parent: Any) -> Non
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
+def test_a_summary_whose_ancestry_is_lost_is_left_to_what_follows() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000, uuid=ABSENT)
+    session.summary(parentUuid="lost")
+    (sample, end) = of(session)
+    assert shown(sample.observation) == 100_000
+    assert shown(end.observation) == "chain_broken"
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, [sample, end])
+
+
 def test_rows_that_a_summary_without_a_boundary_is_followed_by_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()

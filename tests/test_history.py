@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -794,3 +795,49 @@ def test_a_wrong_number_of_processes_raises(processes: Any, wrong: type[Exceptio
 def test_marks_have_the_names_of_what_happened() -> None:
     assert [mark.value for mark in Mark] == ["compacted", "rewound", "model_switched"]
     assert MissingReason.COMPACTED.value == Mark.COMPACTED.value
+
+
+# -- damaged files --------------------------------------------------------------------------------
+
+
+def damaged(chance: Random, files: list[bytes]) -> bytes:
+    """Return a recording with lines lost, repeated, moved, or mixed with another session's."""
+    rows = chance.choice(files).splitlines(keepends=True)
+    for _ in range(chance.randint(1, 3)):
+        at, other = chance.randrange(len(rows)), chance.randrange(len(rows))
+        first, last = sorted((at, other))
+        match chance.choice(["lose", "repeat", "swap", "turn", "mix", "append", "junk", "cut"]):
+            case "lose":
+                del rows[at : at + chance.randint(1, 5)]
+            case "repeat":
+                rows[other:other] = rows[at : at + chance.randint(1, 20)]
+            case "swap":
+                rows[at], rows[other] = rows[other], rows[at]
+            case "turn":
+                rows[first:last] = rows[first:last][::-1]
+            case "mix":
+                for row in chance.choice(files).splitlines(keepends=True):
+                    rows.insert(chance.randint(first, len(rows)), row)
+            case "append":
+                rows += chance.choice(files).splitlines(keepends=True)
+            case "junk":
+                rows.insert(at, chance.choice([b"\n", b"{}\n", b"[]\n", rows[at][:50] + b"\n"]))
+            case _:
+                rows = rows[at:] if chance.random() < 0.5 else rows[: at + 1]
+        rows = rows or [b"\n"]
+    return b"".join(rows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("source", [CLAUDE, CODEX, PI])
+def test_every_moment_of_a_damaged_file_is_what_it_shows_cut_there(source: str, seed: int) -> None:
+    chance = Random(f"{source} {seed}")  # noqa: S311 - nothing is secret here
+    content = damaged(chance, [c for of, _, c in FILES if of == source and len(c) < 150_000])
+    moments = told(source, content)
+    for moment in moments:
+        states = [observed(source, content[: moment.offset])]
+        if moment.offset == len(content):  # a window may tell less of it than a history
+            states.append(costless(cm.observe(source, content, at=AT)))
+        assert costless(moment.observation) in states
+    offsets = [moment.offset for moment in moments]
+    assert offsets == sorted(set(offsets))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A first import or a busy machine is no failure of the property. The inputs are the same in every
-# run, so that a change is judged by itself; `--hypothesis-profile=explore` draws new ones, and more.
+# run, so that a change is judged by itself; `--hypothesis-profile=explore` draws more and new ones.
 settings.register_profile(
     "house",
     deadline=None,

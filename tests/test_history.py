@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -148,6 +149,14 @@ def test_a_switch_of_the_model_is_marked() -> None:
     ]
 
 
+def test_the_same_model_by_another_name_is_no_switch() -> None:
+    session = TranscriptRows()
+    for named in ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5", "claude-opus-4-5"):
+        session.prompt()
+        session.response(1_000, message={"model": named})
+    assert marks(of(session)) == [set(), set(), {"model_switched"}]
+
+
 # -- Claude Code ----------------------------------------------------------------------------------
 
 
@@ -193,15 +202,107 @@ def test_a_compaction_is_a_moment_and_marked() -> None:
     assert (compacted.partial.used_tokens, compacted.partial.estimated) == (900, True)
 
 
-def test_a_summary_without_a_boundary_is_marked_on_the_next_sample() -> None:
+@pytest.mark.parametrize("parent", [None, ABSENT])
+def test_a_summary_without_a_boundary_is_a_moment_and_marked(parent: Any) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    kept = session.response(100_000)
+    session.summary(parentUuid=kept if parent is ABSENT else None)
+    session.response(9_000)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert marks(moments) == [set(), {"compacted"}, set()]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_summary_whose_ancestry_is_lost_is_left_to_what_follows() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000, uuid=ABSENT)
+    session.summary(parentUuid="lost")
+    (sample, end) = of(session)
+    assert shown(sample.observation) == 100_000
+    assert shown(end.observation) == "chain_broken"
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, [sample, end])
+
+
+def test_rows_that_a_summary_without_a_boundary_is_followed_by_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()
     session.response(100_000)
+    kept = session.rows[-1]
     session.summary(parentUuid=None)
+    session.loose({**kept, "parentUuid": session.leaf})
     session.response(9_000)
     moments = of(session)
-    assert curve(moments) == [100_000, 9_000]
-    assert marks(moments) == [set(), {"compacted"}]
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_response_that_is_written_twice_behind_a_compaction_counts() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.compaction()
+    session.prompt()
+    session.response(9_000)
+    session.loose(session.rows[-1])
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+    session.boundary()
+    session.loose(session.rows[-2])
+    assert curve(of(session))[-1] == "compacted"
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, of(session))
+
+
+def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    kept = session.rows[-1]
+    session.compaction(post=900)
+    session.prompt()
+    session.attachment("model", identity={"modelId": "claude-sonnet-4-5"})
+    session.response(9_000)
+    session.loose({**kept, "parentUuid": session.leaf})
+    session.response(9_500)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000, "compacted", 9_500]
+    assert marks(moments)[1:4] == [{"compacted"}, set(), set()]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_responses_of_two_sessions_are_moments_of_their_own_and_no_rewind() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(1_000, message_id="msg")
+    session.leaf, session.session_id = None, "another"
+    session.prompt()
+    session.response(1_000, message_id="msg", message={"model": "no-such-model"})
+    moments = of(session)
+    assert curve(moments) == [1_000, "model_unknown"]
+    assert marks(moments) == [set(), {"model_switched"}]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_compaction_of_another_session_is_that_sessions() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(1_000)
+    session.session_id = "another"
+    session.boundary(post=900)
+    moments = of(session)
+    assert curve(moments) == [1_000, "compacted"]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+    session.summary()
+    session.leaf = None
+    session.session_id = "third"
+    session.summary()
+    session.response(3_000)
+    moments = of(session)
+    assert curve(moments)[-2:] == ["compacted", 3_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
 def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
@@ -514,6 +615,17 @@ def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
     assert costless(moments[-1].observation) == observed(CODEX, session.content)
 
 
+@pytest.mark.parametrize("rollout", ROLLOUTS, ids=lambda rollout: rollout.name)
+def test_of_a_rollout_without_its_beginning_only_the_end_is_told(rollout: Any) -> None:
+    rows = rollout.content.splitlines(keepends=True)
+    for start in (1, len(rows) // 2):
+        if b'"session_meta"' in rows[start]:  # a parent's
+            continue
+        for content in (b"".join(rows[start:]), b"".join([*rows[start:], *rows[:start]])):
+            (moment,) = told(CODEX, content)
+            assert costless(moment.observation) == observed(CODEX, content)
+
+
 def test_a_rollout_of_another_thread_is_a_mismatch() -> None:
     session = RolloutRows()
     session.begin()
@@ -693,3 +805,49 @@ def test_a_wrong_number_of_processes_raises(processes: Any, wrong: type[Exceptio
 def test_marks_have_the_names_of_what_happened() -> None:
     assert [mark.value for mark in Mark] == ["compacted", "rewound", "model_switched"]
     assert MissingReason.COMPACTED.value == Mark.COMPACTED.value
+
+
+# -- damaged files --------------------------------------------------------------------------------
+
+
+def damaged(chance: Random, files: list[bytes]) -> bytes:
+    """Return a recording with lines lost, repeated, moved, or mixed with another session's."""
+    rows = chance.choice(files).splitlines(keepends=True)
+    for _ in range(chance.randint(1, 3)):
+        at, other = chance.randrange(len(rows)), chance.randrange(len(rows))
+        first, last = sorted((at, other))
+        match chance.choice(["lose", "repeat", "swap", "turn", "mix", "append", "junk", "cut"]):
+            case "lose":
+                del rows[at : at + chance.randint(1, 5)]
+            case "repeat":
+                rows[other:other] = rows[at : at + chance.randint(1, 20)]
+            case "swap":
+                rows[at], rows[other] = rows[other], rows[at]
+            case "turn":
+                rows[first:last] = rows[first:last][::-1]
+            case "mix":
+                for row in chance.choice(files).splitlines(keepends=True):
+                    rows.insert(chance.randint(first, len(rows)), row)
+            case "append":
+                rows += chance.choice(files).splitlines(keepends=True)
+            case "junk":
+                rows.insert(at, chance.choice([b"\n", b"{}\n", b"[]\n", rows[at][:50] + b"\n"]))
+            case _:
+                rows = rows[at:] if chance.random() < 0.5 else rows[: at + 1]
+        rows = rows or [b"\n"]
+    return b"".join(rows)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("source", [CLAUDE, CODEX, PI])
+def test_every_moment_of_a_damaged_file_is_what_it_shows_cut_there(source: str, seed: int) -> None:
+    chance = Random(f"{source} {seed}")  # noqa: S311 - nothing is secret here
+    content = damaged(chance, [c for of, _, c in FILES if of == source and len(c) < 150_000])
+    moments = told(source, content)
+    for moment in moments:
+        states = [observed(source, content[: moment.offset])]
+        if moment.offset == len(content):  # a window may tell less of it than a history
+            states.append(costless(cm.observe(source, content, at=AT)))
+        assert costless(moment.observation) in states
+    offsets = [moment.offset for moment in moments]
+    assert offsets == sorted(set(offsets))

@@ -17,6 +17,7 @@ from .assess import DEFAULT_POLICY, Policy, assess
 from .bounded.budget import ReadFault, ReadStats
 from .bounded.extent import ReadableSource
 from .bounded.scan import RowScan
+from .capability.ids import same_model
 from .capability.model import ModelRef
 from .evidence import Evidence, Gap, Query
 from .measurement import TokenMeasurement
@@ -212,7 +213,7 @@ class _Narrator:
     ) -> Moment:
         model = observation.provenance.model
         if model is not None:
-            if self.model_id not in (None, model.id):
+            if self.model_id is not None and not same_model(self.model_id, model.id):
                 marks |= {Mark.MODEL_SWITCHED}
             self.model_id = model.id
         return Moment(observation=observation, offset=offset, marks=marks)

@@ -183,7 +183,6 @@ def test_a_session_is_called_by_its_project_once_its_file_names_the_folder(home:
     (changed,) = watched.board.touched([str(path)], at)
     (seen,) = watched.board.seen.values()
     assert changed.session.project == seen.session.project == "project"
-    assert seen.session.modified_at == at
     assert watched.touched(path) == []
     assert watched.looks == 2
 
@@ -247,7 +246,9 @@ def document(name: str, used: int) -> dict[str, Any]:
     return {"composerId": name, "lastUpdatedAt": 1_795_953_600_000, **counts}
 
 
-def test_of_a_database_of_many_chats_only_those_with_a_new_time_are_read_again(home: Home) -> None:
+def test_of_a_database_of_many_chats_each_that_changed_is_news_whatever_time_the_list_says(
+    home: Home,
+) -> None:
     documents = {"one": document("one", 50_000), "two": document("two", 20_000)}
     path = home.cursor_ide(chat("one", 1000), chat("two", 1000), documents=documents)
     watched = Watched(home)
@@ -255,6 +256,88 @@ def test_of_a_database_of_many_chats_only_those_with_a_new_time_are_read_again(h
     path.unlink()
     documents = {"one": document("one", 150_000), "two": document("two", 40_000)}
     home.cursor_ide(chat("one", 2000), chat("two", 1000), documents=documents)
-    assert watched.touched(f"{path}-journal") == ["Context: 75% (150K/200K)"]
+    changed = ["Context: 20% (40K/200K)", "Context: 75% (150K/200K)"]
+    assert watched.touched(f"{path}-journal") == changed
     assert watched.touched(path) == []
     assert watched.looks == 3  # its chats can only be told apart by looking
+
+
+# -- what a time, a name or a first look does not tell -------------------------------------------
+
+
+def test_a_session_that_goes_back_in_time_is_read_again(home: Home) -> None:
+    path, other = home.claude(name="a"), home.claude("h-tui-1m", "b", minutes=5)
+    watched = Watched(home)
+    watched.anew()
+    other.replace(path)  # an older file, or a clock that was set back
+    assert watched.anew() == ["Context: 25% (250K/1M)"]
+    assert watched.anew() == []
+
+
+def test_what_a_session_is_called_is_read_once_it_is_written(home: Home) -> None:
+    path = home.claude()
+    content = path.read_bytes()
+    path.write_bytes(b"")
+    watched = Watched(home)
+    assert watched.anew() == ["Context: not known (session_not_found)"]
+    path.write_bytes(content)
+    assert watched.touched(path) == ["Context: 8% (16K/200K)"]
+    (seen,) = watched.board.seen.values()
+    assert seen.session.project == "project"
+
+
+def test_a_subagents_file_that_was_empty_at_first_is_not_taken_for_a_session(home: Home) -> None:
+    home.codex("f-subagent")
+    contents = {path: path.read_bytes() for path in home.written}
+    for path in contents:
+        path.write_bytes(b"")
+    watched = Watched(home)
+    watched.anew()
+    for path, content in contents.items():
+        path.write_bytes(content)
+    assert watched.touched(*contents) == ["Context: 6% (16K/258K)"]
+    assert len(watched.board.seen) == 1
+
+
+def test_a_sample_from_the_future_is_read_again_when_its_time_has_come(home: Home) -> None:
+    home.claude()
+    watched = Watched(home)
+    early = AT - timedelta(days=100)
+    at = [early, AT]
+    observed = [[str(one.observation) for one in watched.board.look_anew(moment)] for moment in at]
+    assert observed == [["Context: not known (sample_from_future)"], ["Context: 8% (16K/200K)"]]
+
+
+def test_files_are_known_by_any_spelling_of_their_path(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home.codex()
+    monkeypatch.chdir(home.path)
+    machine = home.machine({"CODEX_HOME": "../home/.codex"})
+    looks: list[datetime] = []
+
+    def look(at: datetime) -> Discovery:
+        looks.append(at)
+        return find_sessions(machine, agents=["codex"])
+
+    board = Board(look, lambda found: found.sessions)
+    board.look_anew(AT)
+    append(path, path)
+    for _ in range(2):
+        board.touched([str(path)], AT)
+    assert len(looks) == 1
+
+
+def test_a_session_that_is_seen_because_another_is_gone_is_not_written_to(home: Home) -> None:
+    home.claude(name="a", minutes=60)
+    newer = home.claude(name="b")
+    watched = Watched(home, limit=1)
+    watched.anew()
+    newer.unlink()
+    (idle,) = watched.board.look_anew(AT)
+    assert not watched.board.is_written_to(idle.session)
+    watched.touched(idle.session.handle.path)
+    assert watched.board.is_written_to(idle.session)
+    home.claude("h-tui-1m", name="c", minutes=0)
+    (new,) = watched.board.look_anew(AT)
+    assert watched.board.is_written_to(new.session)

@@ -6,10 +6,12 @@ import errno
 import io
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from command_line import CLAUDE, run
 
+from ctxmeasure.cli import check as command
 from ctxmeasure.cli.commands import ctxmeasure
 
 TRANSCRIPT = next((CLAUDE / "b-tools/session").glob("*.jsonl"))  # 16,108 of 200,000: 8.054 %
@@ -71,6 +73,32 @@ def test_a_full_disk_is_not_taken_for_a_full_context(monkeypatch: pytest.MonkeyP
         ctxmeasure(["check", "auto", str(TRANSCRIPT), "--max", "85"])
     assert ended.value.code == 0
     monkeypatch.setattr(sys, "stdout", None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("check", "auto", UNKNOWN, "--max", "85"), 3),
+        (("observe", "auto", UNKNOWN, "--summary"), 3),
+        (("history", UNKNOWN.parent / "absent.jsonl"), 3),
+    ],
+)
+def test_what_cannot_say_why_a_number_is_missing_says_by_its_status_that_it_is(
+    arguments: tuple[str | Path, ...], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(Full(), write_through=True))  # type: ignore[type-var]
+    with pytest.raises(SystemExit) as ended:
+        ctxmeasure([*map(str, arguments)])
+    assert ended.value.code == status
+    monkeypatch.setattr(sys, "stderr", None)
+
+
+def test_ctrl_c_is_not_taken_for_a_full_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "answer", interrupted)
+    assert run("check", "auto", TRANSCRIPT, "--max", "85").exit_code == 130
 
 
 def test_a_path_is_not_repeated(tmp_path: Path) -> None:

@@ -159,6 +159,7 @@ def test_since_is_a_duration() -> None:
     assert agents("--since", "2.5m") == ["cursor", "codex"]
     assert len(agents("--since", "1h")) == len(agents("--since", "1d")) == 4
     assert run("sessions", "--since", "0").exit_code == 3
+    assert len(agents("--since", "999999d")) == 4  # before there were years
 
 
 @pytest.mark.usefixtures("full")
@@ -355,6 +356,21 @@ def test_a_narrower_terminal_does_without_the_columns_that_matter_least(
     header, *body = unstyled(screen(COLUMNS=str(columns))).splitlines()
     assert header.split() == names
     assert ("[########--]" in body[0]) == (columns >= 80)
+
+
+def test_a_long_name_costs_no_session_its_columns(full: Home, screen: Callable[..., str]) -> None:
+    path = full.claude(name="long")
+    content = path.read_bytes()
+    for known, long in ((b"/project", b"/" + b"n" * 300), (b"-20250929", b"m" * 300)):
+        assert known in content
+        content = content.replace(known, long)
+    path.write_bytes(content)
+    shown = unstyled(screen(COLUMNS="140"))
+    header, *body = shown.splitlines()
+    assert header.split() == ["agent", "project", "model", "context", "age", "grade"]
+    assert len(body) == 5
+    assert sum("…" in line for line in body) == 1
+    assert "n" * 300 not in shown
 
 
 @pytest.mark.usefixtures("full")

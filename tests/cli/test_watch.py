@@ -162,6 +162,21 @@ def test_a_session_that_nobody_writes_to_is_not_announced(
     assert alerts(run("watch", "--notify-at", "20")) == []
 
 
+def test_a_session_that_is_shown_because_another_is_gone_is_not_announced(
+    home: Home, happening: Callable[..., None]
+) -> None:
+    home.claude("h-tui-1m", "a", minutes=60)
+    newer = home.claude(name="b")
+
+    def removing() -> None:
+        newer.unlink()
+
+    happening(removing)
+    result = run("watch", "--newest", "1", "--notify-at", "20")
+    assert "25% (250K/1M)" in result.stdout
+    assert alerts(result) == []
+
+
 def test_without_a_line_nothing_is_announced(home: Home, happening: Callable[..., None]) -> None:
     path = home.claude()
     happening(turning_into(path, home, "h-tui-1m"))
@@ -185,11 +200,16 @@ class Screen(io.StringIO):
         return True
 
 
-def table(monkeypatch: pytest.MonkeyPatch, *arguments: str, columns: int = 120) -> str:
+def table(
+    monkeypatch: pytest.MonkeyPatch,
+    *arguments: str,
+    columns: int = 120,
+    terminal: str = "xterm-256color",
+) -> str:
     """Return what a terminal is sent."""
     screen = Screen()
     monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("TERM", terminal)
     monkeypatch.setenv("COLUMNS", str(columns))
     ctxmeasure(["watch", *arguments], standalone_mode=False)
     return screen.getvalue()
@@ -237,6 +257,17 @@ def test_a_low_terminal_shows_that_there_is_more(
     happening(nothing)
     monkeypatch.setenv("LINES", "4")
     assert "..." in table(monkeypatch)
+
+
+def test_a_terminal_that_can_keep_nothing_in_its_place_has_lines(
+    home: Home, happening: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home.claude()
+    happening(nothing, turning_into(path, home, "h-tui-1m"))
+    header, before, after = table(monkeypatch, terminal="dumb").splitlines()
+    assert header.startswith("agent\tproject\t")
+    assert "8% (16K/200K)" in before
+    assert "25% (250K/1M)" in after
 
 
 def test_an_empty_table_says_so(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from moments import COMPACTED, curve_of, missing, moment, observed
 
 from ctxmeasure import MissingReason, Observation
 from ctxmeasure.history import Mark
-from ctxmeasure.report import sentences
-from ctxmeasure.report.sentences import headline
+from ctxmeasure.report import Unit, sentences
+from ctxmeasure.report.sentences import headline, tick
 
 
 def test_the_headline_tells_the_end_the_peak_and_what_happened() -> None:
@@ -44,3 +45,22 @@ def test_spans_without_a_measurement_are_listed_by_reason_and_not_without_end() 
     *_, compacted, last = sentences(curve)
     assert compacted == ("No measurement at 1 to 2, 4, 6, 8, 10, 12, 14, 16 and 3 more: compacted.")
     assert last == "No measurement at 23: window_exceeded."
+
+
+@pytest.mark.parametrize(
+    ("height", "unit", "told"),
+    [
+        (0.0, Unit.TOKENS, "0"),
+        (0.5, Unit.TOKENS, "0.5"),
+        (750.0, Unit.TOKENS, "750"),
+        (2_500.0, Unit.TOKENS, "2.5K"),
+        (200_000.0, Unit.TOKENS, "200K"),
+        (1_000_000.0, Unit.TOKENS, "1M"),
+        (1_250_000.0, Unit.TOKENS, "1.25M"),
+        (0.0, Unit.PERCENT, "0%"),
+        (2.5, Unit.PERCENT, "2.5%"),
+        (100.0, Unit.PERCENT, "100%"),
+    ],
+)
+def test_a_line_of_a_grid_says_exactly_where_it_lies(height: float, unit: Unit, told: str) -> None:
+    assert tick(height, unit) == told

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-__all__ = ["LONG_CONTEXT_MARKER", "MAX_ID_CHARS", "IdRefusal", "ParsedId", "parse"]
+__all__ = ["LONG_CONTEXT_MARKER", "MAX_ID_CHARS", "IdRefusal", "ParsedId", "parse", "same_model"]
 
 LONG_CONTEXT_MARKER = "[1m]"
 """Claude Code's suffix on a model string that asks for the 1,000,000-token window."""
@@ -99,6 +99,22 @@ def _parse(model_id: str, *, claude: bool) -> ParsedId | IdRefusal:
         return reading
     candidate, platform = reading
     return ParsedId(candidate=candidate, marker=marker, platform=platform)
+
+
+def same_model(one: str, other: str) -> bool:
+    """Tell whether two ids without markers name the same model.
+
+    A snapshot's date and a cloud's spelling do not change the model (formats/models.md §3), and
+    anything else does.
+    """
+    return _plain(one) == _plain(other)
+
+
+def _plain(model_id: str) -> str:
+    parsed = parse(model_id)
+    plain = parsed.candidate if isinstance(parsed, ParsedId) else model_id
+    head, _, date = plain.rpartition("-")
+    return head if head and len(date) == 8 and date.isdigit() else plain
 
 
 def _is_visible_ascii(text: str) -> bool:

@@ -7,8 +7,9 @@ when a session without a project has got its first answer: by then its file name
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from attrs import define, evolve, field
 
@@ -26,6 +27,7 @@ _EMPTIED = frozenset({MissingReason.COMPACTED, MissingReason.REWOUND})
 
 _BESIDE = ("-wal", "-shm", "-journal")  # what SQLite writes to before the database
 _MOST_PASSED_OVER = 10_000  # files; forgetting them costs one look
+_COARSEST = timedelta(seconds=2)  # of the times that file systems keep
 
 
 @define(eq=False)
@@ -74,11 +76,19 @@ class Board:
     found: Discovery | None = field(default=None, init=False)
     seen: dict[Handle, Seen] = field(factory=dict, init=False)
     _by_path: dict[str, Handle] = field(factory=dict, init=False)
+    # What the file said of its time when it was read; nothing where it was written to since.
+    _dated: dict[Handle, datetime] = field(factory=dict, init=False)
+    _idle: set[Handle] = field(factory=set, init=False)
+    _looked_at: datetime | None = field(default=None, init=False)
     _passed_over: set[str] = field(factory=set, init=False)
 
     def folders(self) -> list[str]:
         """Return the folders in which sessions lie, or would."""
         return [] if self.found is None else [looked.folder for looked in self.found.looked]
+
+    def is_written_to(self, session: Session) -> bool:
+        """Whether *session* was written to since the board has been looking."""
+        return session.handle not in self._idle
 
     def look_anew(self, at: datetime) -> list[Seen]:
         """Look for sessions; return those that are new or were written to in between."""
@@ -88,29 +98,44 @@ class Board:
         for session in self._wanted(self.found):
             handle = session.handle
             known = before.get(handle)
-            if known is not None and known.session.modified_at >= session.modified_at:
-                told = evolve(session, modified_at=known.session.modified_at)
-                self.seen[handle] = evolve(known, session=told)
-            else:
-                self.seen[handle] = seen = Seen(session, handle.observe(at=at))
-                changed += [] if _says_the_same(known, seen) else [seen]
-        self._by_path = {h.path: h for h in self.seen if not h.is_listed}
+            # Any other time: a clock can be set back, and a file put in place of another.
+            is_as_it_was = self._dated.get(handle) == session.modified_at
+            if known is not None and is_as_it_was and not _is_due(known):
+                self.seen[handle] = Seen(session, known.observation)
+                continue
+            self.seen[handle] = seen = Seen(session, handle.observe(at=at))
+            self._note_idle(known, session)
+            changed += [] if _says_the_same(known, seen) else [seen]
+        self._looked_at = at
+        self._dated = {handle: seen.session.modified_at for handle, seen in self.seen.items()}
+        self._by_path = {os.path.abspath(h.path): h for h in self.seen if not h.is_listed}  # noqa: PTH100 - a path that is gone, too
         return changed
+
+    def _note_idle(self, known: Seen | None, session: Session) -> None:
+        """Note whether *session* is here because others are gone, and nobody writes to it."""
+        is_old = self._looked_at is None or session.modified_at < self._looked_at - _COARSEST
+        if known is None and is_old:
+            self._idle.add(session.handle)
+        else:
+            self._idle.discard(session.handle)
 
     def touched(self, paths: Iterable[str], at: datetime) -> list[Seen]:
         """Take note of the files that were written to; return the sessions that changed."""
-        files = {_database(path) for path in paths}
+        files = {_database(os.path.abspath(path)) for path in paths}  # noqa: PTH100 - may be gone
+        unknown = files - self._by_path.keys() - self._passed_over
         changed = []
-        is_answered = False
         for path in sorted(files & self._by_path.keys()):
             handle = self._by_path[path]
             known = self.seen[handle]
+            self._dated.pop(handle, None)
+            self._idle.discard(handle)
+            if _was_begun_just_then(known):
+                unknown.add(path)
+                continue
             session = evolve(known.session, modified_at=max(known.session.modified_at, at))
             self.seen[handle] = seen = Seen(session, handle.observe(at=at))
             changed += [] if _says_the_same(known, seen) else [seen]
-            is_answered |= session.project is None and _has_first_answer(known, seen)
-        unknown = files - self._by_path.keys() - self._passed_over
-        if not unknown and not is_answered:
+        if not unknown:
             return changed
         changed += self.look_anew(at)
         shared = {handle.path for handle in self.seen if handle.is_listed}
@@ -127,10 +152,17 @@ def _database(path: str) -> str:
     return path
 
 
-def _has_first_answer(known: Seen, seen: Seen) -> bool:
-    """Whether a model has answered for the first time, as far as is seen."""
-    before, after = known.observation.provenance.model, seen.observation.provenance.model
-    return before is None and after is not None
+def _was_begun_just_then(known: Seen) -> bool:
+    """Whether the rows that tell what the session is called may not have been written yet."""
+    return known.session.project is None and isinstance(known.observation, Missing)
+
+
+def _is_due(known: Seen) -> bool:
+    """Whether what is seen can have changed though its session's time has not."""
+    if known.session.handle.is_listed:  # Cursor's count can be newer than the list of chats
+        return True
+    seen = known.observation
+    return isinstance(seen, Missing) and seen.reason is MissingReason.SAMPLE_FROM_FUTURE
 
 
 def _says_the_same(known: Seen | None, seen: Seen) -> bool:

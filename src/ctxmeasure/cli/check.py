@@ -19,6 +19,7 @@ from .quiet import QuietCommand, duration, examples, percentage
 __all__ = ["check"]
 
 _REACHED = 1
+_INTERRUPTED = 130  # as a shell says it of what Ctrl-C has ended
 
 
 @click.command(
@@ -66,9 +67,12 @@ def check(
     Exit status: 0 below --max, 1 at or over it, 3 missing (not known is neither), 2 wrong arguments
     or a source that `auto` cannot tell.
     """
-    observation = answer(
-        source, file, at=datetime.now(UTC), policy=Policy(max_age=max_age), **question
-    )
+    try:
+        observation = answer(
+            source, file, at=datetime.now(UTC), policy=Policy(max_age=max_age), **question
+        )
+    except KeyboardInterrupt:  # click's status for it would be that of a context that is too full
+        ctx.exit(_INTERRUPTED)
     # Its status would be that of a context that is too full.
     with suppress(click.ClickException):
         say_summary(observation)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from .options import (
     session_option,
     sources_and_auto,
 )
-from .output import MISSING, say, say_drawn, say_json, terminal
+from .output import MISSING, say, say_drawn, say_json, say_reason, terminal
 from .question import identified, unread
 from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
 from .written_file import is_same_file, write_file
@@ -111,6 +112,8 @@ def history(
     written = {form: path for form, path in (("html", html), ("png", png), ("svg", svg)) if path}
     if any(is_same_file(file, path) for path in written.values()):
         raise click.UsageError("What is written would take the place of FILE.")
+    if any(is_same_file(one, other) for one, other in combinations(written.values(), 2)):
+        raise click.UsageError("Two of the files to be written are the same.")
     moments = _moments(source, file, at, question)
     with _progress(moments, file) as told:
         curve = None if as_json else Curve.of(told)
@@ -118,8 +121,7 @@ def history(
     if curve is not None and not _is_unread(curve):
         _show(curve, written, at)
     if curve is not None and curve.peak is None and isinstance(curve.last, Missing):
-        reason = curve.last.reason
-        click.echo(f"ctxmeasure: {reason.value}: {reason.__doc__}", err=True)
+        say_reason(curve.last)
     if not is_measured:
         ctx.exit(MISSING)
 

@@ -29,6 +29,7 @@ __all__ = [
     "say_lines",
     "say_observation",
     "say_peak",
+    "say_reason",
     "say_summary",
     "say_table",
     "terminal",
@@ -81,8 +82,12 @@ def say_summary(observation: Observation) -> None:
     if line:
         say(line)
     if isinstance(observation, Missing):
-        reason = observation.reason
-        click.echo(f"ctxmeasure: {reason.value}: {reason.__doc__}", err=True)
+        say_reason(observation)
+
+
+def say_reason(missing: Missing) -> None:
+    """Say on standard error why there is no measurement, and what to do."""
+    say_aside(f"ctxmeasure: {missing.reason.value}: {missing.reason.__doc__}")
 
 
 def say_peak(peak: Observation) -> None:
@@ -141,7 +146,13 @@ def say_drawn(console: Console, drawn: object) -> bool:
 
 
 def add_column(
-    table: Table, title: str, texts: Iterable[str], *, is_whole: bool, narrowest: int = 0
+    table: Table,
+    title: str,
+    texts: Iterable[str],
+    *,
+    is_whole: bool,
+    narrowest: int = 0,
+    widest: int | None = None,
 ) -> None:
     """Add a column for *texts* to *table*.
 
@@ -152,11 +163,18 @@ def add_column(
         is_whole: It is never broken or cut: without a width of its own, `rich` takes its longest
             word for enough, and cuts what stands behind that.
         narrowest: How narrow a column that is not whole may become.
+        widest: How wide it may become at all: what is longer is cut, and shows it.
     """
     from rich.cells import cell_len  # noqa: PLC0415 - 0.1 s, for terminals only
 
     width = max(map(cell_len, (title, *texts))) if is_whole else narrowest
-    table.add_column(title, overflow="fold", no_wrap=is_whole, min_width=width or None)
+    table.add_column(
+        title,
+        overflow="fold" if widest is None else "ellipsis",
+        no_wrap=is_whole,
+        min_width=(width if widest is None else min(width, widest)) or None,
+        max_width=widest,
+    )
 
 
 def minimum_width(table: Table, console: Console) -> int:

@@ -47,6 +47,8 @@ _GAUGE = "gauge"
 _WIDE = ("agent", "project", "model", _GAUGE, "context", "age", "grade")
 # What a narrower terminal does without, in this order; the rest may be folded.
 _SPARED = ("model", _GAUGE, "project", "age")
+# A single name that is longer would cost every session these columns.
+_CUT = dict.fromkeys(("project", "model"), 40)  # characters
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
@@ -212,7 +214,8 @@ def _drawn(
     for name in columns:
         title = "" if name == _GAUGE else name
         texts = [row[name] for row, _ in rows]
-        add_column(drawn, title, texts, is_whole=name not in folded)
+        whole = name not in folded
+        add_column(drawn, title, texts, is_whole=whole, widest=_CUT.get(name))
     for row, colour in rows:
         styles = {_GAUGE: colour, "context": colour, "grade": "dim" if colour == "dim" else ""}
         drawn.add_row(*(Text(row[name], style=styles.get(name, "")) for name in columns))

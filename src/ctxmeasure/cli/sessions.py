@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import Any, TypeVar
@@ -46,10 +46,15 @@ class Wanted:
         """Return what is found of them at a moment."""
         return find_sessions(
             agents=self.agents,
-            since=None if self.since is None else at - self.since,
+            since=self._oldest(at),
             limit=self.newest,
             subagents=self.subagents,
         )
+
+    def _oldest(self, at: datetime) -> datetime | None:
+        with suppress(OverflowError):  # before there were years
+            return None if self.since is None else at - self.since
+        return None
 
     def among(self, found: Discovery) -> tuple[Session, ...]:
         """Return the sessions of *found* that are wanted."""

@@ -79,7 +79,8 @@ def _follow(board: Board, screen: _Screen, alerts: Alerts) -> None:
         paths = next(events)
         begun, at = time.thread_time(), datetime.now(UTC)
         changed = board.look_anew(at) if paths is LOOK_ANEW else board.touched(paths, at)
-        crossed = [one for one in changed if alerts.crossed(one.session.handle, one.observation)]
+        written = [one for one in changed if board.is_written_to(one.session)]
+        crossed = [one for one in written if alerts.crossed(one.session.handle, one.observation)]
         is_read = screen.show(changed, board, at) and screen.alert(crossed, alerts.line, at)
         time.sleep(min(_LONGEST_REST, _REST * (time.thread_time() - begun)))
 
@@ -162,7 +163,7 @@ def _screen(look: Look, *, as_json: bool) -> Iterator[_Screen]:
     console = None if as_json else terminal()
     if as_json:
         yield _Json(look)
-    elif console is None:
+    elif console is None or console.is_dumb_terminal:  # which can keep nothing in its place
         yield _Lines(look)
     else:
         from rich.live import Live  # noqa: PLC0415 - for terminals only

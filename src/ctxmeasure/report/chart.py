@@ -6,17 +6,16 @@ drawn but a hatching that says so. Colours are the page's: every element names i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from html import escape
 from itertools import groupby
 from math import ceil, floor, log10
 
-from ..figures import short
 from ..history import Mark
 from .columns import Column, columns, runs, top
 from .curve import Curve, Kind, Unit
-from .sentences import count_of
+from .sentences import count_of, tick
 
 __all__ = ["COLUMNS", "HEIGHT", "LEFT", "WIDTH", "chart"]
 
@@ -120,12 +119,11 @@ def _grid(parts: Sequence[Column], scale: _Scale, unit: Unit) -> Iterator[str]:
             'text-anchor="middle">Nothing was measured.</text>'
         )
         return
-    spelled: Callable[[int], str] = short if unit is Unit.TOKENS else "{}%".format
     step = _step(scale.whole)
     for number in range(int(scale.whole / step) + 1):
         y = scale.y(number * step)
         yield f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{y}" y2="{y}"/>'
-        text = spelled(round(number * step))
+        text = tick(number * step, unit)
         yield f'<text class="tick" x="{LEFT - 8}" y="{y}" text-anchor="end" dy="4">{text}</text>'
 
 

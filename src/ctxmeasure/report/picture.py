@@ -11,11 +11,10 @@ from io import BytesIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..figures import short
 from ..history import Mark
 from .columns import Column, columns, runs, top
 from .curve import Curve, Unit
-from .sentences import word
+from .sentences import tick, word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,8 +73,7 @@ def _draw(axes: Axes, curve: Curve) -> None:
     axes.locator_params("x", integer=True, prune="upper")  # no number behind the last
     axes.set_xlabel("moment of the session")
     axes.set_ylabel("tokens in use" if unit is Unit.TOKENS else "percent in use")
-    if unit is Unit.TOKENS:
-        axes.yaxis.set_major_formatter(lambda value, _: short(round(value)))
+    axes.yaxis.set_major_formatter(lambda value, _: tick(value, unit))
     axes.spines[["top", "right"]].set_visible(False)
     axes.figure.legend(loc="outside upper left", ncols=6, frameon=False)
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from ..history import Mark
 from ..observation import Observation
 from ..render import grade, summary
-from .curve import Curve
+from .curve import Curve, Unit
 
-__all__ = ["count_of", "headline", "line", "moment", "numbers", "sentences", "word"]
+__all__ = ["count_of", "headline", "line", "moment", "numbers", "sentences", "tick", "word"]
 
 _MOST_SPANS = 8  # a line of them
 _HAPPENED = {
@@ -44,6 +44,16 @@ def moment(at: datetime | None) -> str:
 def numbers(first: int, last: int) -> str:
     """Return a span of numbers: ``4``, ``4 to 7``."""
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+
+
+def tick(height: float, unit: Unit) -> str:
+    """Return what stands beside a line of a grid: exact, where a short count would be rounded."""
+    if unit is Unit.PERCENT:
+        return f"{height:g}%"
+    for size, letter in ((1_000_000, "M"), (1_000, "K")):
+        if height >= size:
+            return f"{height / size:g}{letter}"
+    return f"{height:g}"
 
 
 def headline(curve: Curve) -> str:

@@ -1,13 +1,12 @@
 """A Claude Code session file, played from its beginning: every response, and what voids one.
 
-Only responses and the boundaries of compactions are given to the player. What else can bear on a
-response lies between it and what the conversation stood on before, and is looked for there, in the
-raw bytes, only where it is needed: the row that names the model, where the response does not say
-what was asked for; the summary of a compaction without a boundary; and the response's ancestry,
-which tells whether the conversation went back to an earlier row. Every row in recordings of 1.0.17
-to 2.1.332 begins with its ``parentUuid``. Prompts and tools' results, most of the bytes, are not
-decoded: what only they show (a rewind that no response has followed) is left to the file's end,
-which `transcript` reads.
+Only responses, and the boundaries and summaries of compactions, are given to the player. What else
+can bear on a response lies between it and what the conversation stood on before, and is looked for
+there, in the raw bytes, only where it is needed: the row that names the model, where the response
+does not say what was asked for; and the response's ancestry, which tells whether the conversation
+went back to an earlier row. Every row in recordings of 1.0.17 to 2.1.332 begins with its
+``parentUuid``. Prompts and tools' results, most of the bytes, are not decoded: what only they show
+(a rewind that no response has followed) is left to the file's end, which `transcript` reads.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from ...bounded.decode import decode_object
 from ...bounded.fields import nested, text
 from ...bounded.jsonl import Row
 from ...bounded.scan import RowScan
+from ...capability.model import ModelRef
 from ...evidence import Gap, Query
 from ...observation import MissingReason
 from ...source import Mark, Shown
@@ -61,27 +61,34 @@ class _Session:
 
     Attributes:
         compaction: The newest one.
-        written: The newest responses' rows, by which one that is written again is known.
+        written: Where the newest responses' rows were first written, by which one that is written
+            again is known.
         attached_model: What the newest row that names the model says.
         searched_to: Up to where such a row was looked for.
     """
 
     compaction: Compaction = _NEVER
-    written: dict[tuple[object, object], None] = field(factory=dict)
+    written: dict[tuple[object, object], int] = field(factory=dict)
     attached_model: object = None
     searched_to: int = 0
 
-    def takes_again(self, response: Row) -> bool:
-        """Remember the row of a *response*; tell whether it was written before, too."""
+    def first_offset(self, response: Row) -> int:
+        """Remember the row of a *response*; return where it was first written."""
         uuid = text(response.value, "uuid")
         if uuid is None:
-            return False
+            return response.offset
         row = (uuid, text(message_of(response.value), "id"))
-        is_again = row in self.written
-        self.written[row] = None
+        first = self.written.setdefault(row, response.offset)
         if len(self.written) > _KNOWN_AGAIN:
             del self.written[next(iter(self.written))]
-        return is_again
+        return first
+
+    def voids(self, response: Row, first_offset: int) -> bool:
+        """Tell whether the newest compaction made *response* void, or one that it repeats."""
+        mark = self.compaction.mark
+        if mark is None:
+            return False
+        return first_offset < mark.offset or self.compaction.voids(response)
 
 
 @define
@@ -89,11 +96,13 @@ class _Standing:
     """What the conversation stands on: a response, or a compaction (no sample).
 
     Attributes:
+        session_id: Whose session it is of.
         sample: What the rows of the response share.
         rows: Their ids; what hangs off one of them builds on it.
         offset: Where its first row begins.
     """
 
+    session_id: str | None
     sample: object
     rows: set[object]
     offset: int
@@ -119,10 +128,9 @@ class Conversation:
         if is_response(value):
             return None if value.get("isMeta") else self._respond(row)
         if is_boundary(value):
-            self._standing = _Standing(None, {value.get("uuid")}, row.offset)
-            self._session.compaction = Compaction(row, None)
-            return _shows_compaction(row)
-        return None
+            self._session.compaction = Compaction(row, self._session.compaction.summary)
+            return self._compact(row)
+        return self._summarise(row) if is_summary(value) else None
 
     # -- whose row it is ----------------------------------------------------------------------
 
@@ -141,17 +149,59 @@ class Conversation:
     def _session(self) -> _Session:
         return self._sessions.setdefault(self._session_id, _Session())
 
+    # -- a compaction -------------------------------------------------------------------------
+
+    def _compact(self, row: Row) -> Shown:
+        self._standing = _Standing(self._session_id, None, {row.value.get("uuid")}, row.offset)
+        return self._shows_compaction(row, Mark.COMPACTED)
+
+    def _summarise(self, row: Row) -> Shown | None:
+        """Take a summary into account: up to 2.0.75 it is all that was seen of a compaction."""
+        self._session.compaction = Compaction(self._session.compaction.boundary, row)
+        standing = self._standing
+        if standing is None or self._is_of_other(standing):
+            return None  # of nothing that has been seen
+        if standing.sample is None:
+            standing.rows.add(row.value.get("uuid"))
+            return None
+        return None if self._is_lost(standing, row) else self._compact(row)
+
+    def _shows_compaction(self, row: Row, mark: Mark | None) -> Shown:
+        told_by = self._session.compaction.mark or row
+        model = self._model_since(told_by, row)
+        evidence = partial(compacted, told_by, model)
+        return Shown(sample=MissingReason.COMPACTED, evidence=evidence, mark=mark)
+
+    def _model_since(self, compaction: Row, row: Row) -> ModelRef | None:
+        """Return the model that is named again behind a *compaction* and before *row*."""
+        held = self._scan.between(compaction.offset, row.offset)
+        attachment = held and self._newest(held, b'"modelId"', names_model)
+        if not attachment:
+            return None
+        named = attached_model(attachment)
+        return model_ref(named, requested=named)
+
+    def _is_of_other(self, standing: _Standing) -> bool:
+        return standing.session_id != self._session_id
+
     # -- a response ---------------------------------------------------------------------------
 
-    def _respond(self, row: Row) -> Shown:
+    def _void(self, row: Row) -> Shown | None:
+        """Take a response into account that a compaction has made void."""
+        standing = self._standing
+        if standing is not None and standing.sample is None and not self._is_of_other(standing):
+            return None  # this is what the file shows already
+        self._standing = _Standing(self._session_id, None, {row.value.get("uuid")}, row.offset)
+        return self._shows_compaction(row, None)
+
+    def _respond(self, row: Row) -> Shown | None:
         sample, session, standing = _sample(row), self._session, self._standing
-        is_again = session.takes_again(row)
+        first_offset = session.first_offset(row)
         if standing is not None and standing.sample == sample:
             standing.rows.add(text(row.value, "uuid"))
             return self._shown(row, sample, None)
-        boundary = session.compaction.boundary
-        if boundary is not None and (is_again or session.compaction.voids(row)):
-            return _shows_compaction(boundary)
+        if session.voids(row, first_offset):
+            return self._void(row)
         mark = self._stand(row, sample)
         self._requested = self._requested_models(row, session)
         return self._shown(row, sample, mark)
@@ -205,38 +255,34 @@ class Conversation:
     def _stand(self, row: Row, sample: object) -> Mark | None:
         """Let the conversation stand on *row*; return the mark if it left what it stood on."""
         before = self._standing
-        self._standing = _Standing(sample, {text(row.value, "uuid")}, row.offset)
-        held = None if before is None else self._scan.between(before.offset, row.offset)
-        if before is None or held is None or self._builds_on(before, row, held):
+        self._standing = _Standing(self._session_id, sample, {text(row.value, "uuid")}, row.offset)
+        if before is None or self._is_of_other(before):
             return None
-        # Up to 2.0.75 no boundary was seen: the summary is all there is of a compaction.
-        is_compacted = self._newest(held, b'"isCompactSummary"', is_summary) is not None
-        return Mark.COMPACTED if is_compacted else Mark.REWOUND
+        held = self._scan.between(before.offset, row.offset)
+        is_rewound = held is not None and not self._builds_on(before, row, held)
+        return Mark.REWOUND if is_rewound else None
 
     def _builds_on(self, standing: _Standing, row: Row, held: bytes) -> bool:
         """Tell whether *row* descends from what the conversation stood on.
 
         It does, as far as anyone can tell, if a row of its ancestry is nowhere to be found.
         """
-        parent, end = row.value.get("parentUuid"), len(held)
-        while isinstance(parent, str) and parent not in standing.rows:
-            found = _found(held, parent, end)
-            if found is None:
-                return not self._is_older(parent, standing)
-            parent, end = found
+        parent = _oldest_parent(row, standing.rows, held)
+        if isinstance(parent, str) and parent not in standing.rows:
+            return not self._is_older(parent, standing)
         return parent is not None
+
+    def _is_lost(self, standing: _Standing, row: Row) -> bool:
+        """Tell whether a row of the ancestry of *row* is nowhere to be found."""
+        held = self._scan.between(standing.offset, row.offset)
+        parent = None if held is None else _oldest_parent(row, standing.rows, held)
+        if not isinstance(parent, str) or parent in standing.rows:
+            return False
+        return not self._is_older(parent, standing)
 
     def _is_older(self, uuid: str, standing: _Standing) -> bool:
         older = self._scan.between(self._scan.held_from, standing.offset)
         return older is not None and _found(older, uuid, len(older)) is not None
-
-
-def _shows_compaction(boundary: Row) -> Shown:
-    return Shown(
-        sample=MissingReason.COMPACTED,
-        evidence=partial(compacted, boundary, None),
-        mark=Mark.COMPACTED,
-    )
 
 
 def _refusal(response: Mapping[str, Any]) -> MissingReason | None:
@@ -256,7 +302,7 @@ def _sample(response: Row) -> object:
     message = message_of(response.value)
     usage = nested(message, "usage")
     named = text(message, "id") or response.offset
-    return (named, *(usage.get(count) for count in _PROMPT))
+    return (session_of(response.value), named, *(usage.get(count) for count in _PROMPT))
 
 
 # -- raw rows -------------------------------------------------------------------------------------
@@ -266,6 +312,17 @@ def _line(held: bytes, hit: int) -> tuple[int, int]:
     """Return where the line around *hit* begins and ends."""
     stop = held.find(b"\n", hit)
     return held.rfind(b"\n", 0, hit) + 1, stop if stop >= 0 else len(held)
+
+
+def _oldest_parent(row: Row, known: set[object], held: bytes) -> object:
+    """Return the first ancestor of *row* that is *known* or not in *held*; None: there is none."""
+    parent, end = row.value.get("parentUuid"), len(held)
+    while isinstance(parent, str) and parent not in known:
+        found = _found(held, parent, end)
+        if found is None:
+            break
+        parent, end = found
+    return parent
 
 
 def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...capability.ids import MAX_ID_CHARS, ParsedId, parse
+from ...capability.ids import MAX_ID_CHARS, same_model
 from ...capability.model import ModelRef
 
 __all__ = [
@@ -60,22 +60,6 @@ def _model_ref(named: str, requested: str, platform: str | None) -> ModelRef:
         if same_model(asked.id, model.id):
             marker = asked.long_context_marker
     return ModelRef(id=model.id, long_context_marker=marker, platform=platform)
-
-
-def same_model(one: str, other: str) -> bool:
-    """Tell whether two ids without markers name the same model.
-
-    A snapshot's date and a cloud's spelling do not change the model (formats/models.md §3), and
-    anything else does.
-    """
-    return _plain(one) == _plain(other)
-
-
-def _plain(model_id: str) -> str:
-    parsed = parse(model_id)
-    plain = parsed.candidate if isinstance(parsed, ParsedId) else model_id
-    head, _, date = plain.rpartition("-")
-    return head if head and len(date) == 8 and date.isdigit() else plain
 
 
 def _platform(message_id: object) -> str | None:

@@ -130,7 +130,7 @@ class _Thread:
         asked = cls(tail, query.agent_id, session_id, anonymous=query.session_id is None)
         if session_id is not None:
             return asked
-        newest = asked.newest(lambda row: session_of(row) is not None, b'"user"', b'"assistant"')
+        newest = asked.newest(lambda row: session_of(row) is not None, *_LEAVES)
         return asked if newest is None else evolve(asked, session_id=session_of(newest.value))
 
     def holds(self, row: Row) -> bool:
@@ -316,21 +316,21 @@ def _voiding_compaction(thread: _Thread, response: Row | None) -> Gap | NeedMore
         return None
     is_cut_off = boundary is None and thread.tail.truncated
     is_cut_off = is_cut_off and thread.parent(mark) is _End.LOST
-    if response is None or compaction.voids(response) or _is_written_again(thread, response):
+    if response is None or compaction.voids(response) or _stood_before(thread, response, mark):
         gap = _compacted(thread, mark)
         return NeedMore(gap) if is_cut_off else gap
     return NeedMore(_CUT_OFF) if is_cut_off else None
 
 
-def _is_written_again(thread: _Thread, response: Row) -> bool:
-    """Tell whether *response* stands in the window before, too: clocks can be set back."""
+def _stood_before(thread: _Thread, response: Row, mark: Row) -> bool:
+    """Tell whether *response* stands before a compaction's *mark*, too: clocks can be set back."""
     uuid = text(response.value, "uuid")
     if uuid is None or "\n" in uuid:
         return False
     message_id = message_of(response.value).get("id")
     return any(
         row.value.get("uuid") == uuid and message_of(row.value).get("id") == message_id
-        for row in thread.tail.rows(uuid.encode(), before=response.offset)
+        for row in thread.tail.rows(uuid.encode(), before=mark.offset)
     )
 
 
@@ -529,7 +529,7 @@ TRANSCRIPT = TailSource(
     recognise=_recognise,
     # Prompts and tools' results are not decoded: they are most of the bytes (§1.5).
     history=History(
-        needles=(b'"assistant"', b'"compact_boundary"'),
+        needles=(b'"assistant"', b'"compact_boundary"', b'"isCompactSummary"'),
         begin=_begin,
     ),
 )

@@ -330,13 +330,19 @@ def _recognise(row: Mapping[str, Any]) -> bool:
 
 @frozen
 class _Meter:
-    """Plays a rollout from its beginning (`ctxmeasure.source.Player`)."""
+    """Plays a rollout from its beginning (`ctxmeasure.source.Player`).
+
+    A file whose first row names no thread is a piece of one. Only a later row can tell whose rows
+    it holds, so nothing is shown of them: its end is read instead.
+    """
 
     played: Replay
     query: Query
 
     def take(self, row: Row) -> Shown | None:
         """Take the next row into account; return what the meter shows now if it has moved."""
+        if self.played.thread.id is None:
+            return None
         before = self.played.shows
         self.played.play(row)
         self.played.forget_old_turns()

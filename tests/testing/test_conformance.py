@@ -97,8 +97,10 @@ def test_a_writer_that_says_nothing_or_no_truth_does_not_pass() -> None:
     with pytest.raises(NotImplementedError):
         told_nothing[0]()
     untrue = conformance("claude.hook", Untrue, settings=ONE)
-    with pytest.raises(AssertionError, match=r"true: .*\n.*told: "):
+    with pytest.raises(AssertionError, match=r"true: .*\n.*told: ") as failed:
         untrue[0]()
+    (note,) = failed.value.__notes__
+    assert note == "after 1 of the 1 written by session_of(writer, [('hand_over', 0)])"
 
 
 def test_without_settings_those_in_force_hold() -> None:

@@ -72,15 +72,24 @@ def shows_the_truth_at_every_step(subject: Subject) -> None:
     """Each step and each row of it shows the truth; then many short sessions, always the same."""
     steps = subject.writer.steps
     for size, order in enumerate((steps, steps[::-1], steps)):
-        session = session_of(subject.writer, [(step, size) for step in order])
-        for count, written in enumerate(session.written, start=1):
-            with subject.laid_first(session, count) as laid:
-                subject.assert_true(laid, written)
+        _assert_shown(subject, [(step, size) for step in order])
     for taken in _rehearsed(subject, sessions=16):
-        session = session_of(subject.writer, taken)
-        for written in session.written[-1:]:
-            with subject.laid_first(session, len(session.written)) as laid:
-                subject.assert_true(laid, written)
+        _assert_shown(subject, taken, only_last=True)
+
+
+def _assert_shown(
+    subject: Subject, taken: list[tuple[str, int]], *, only_last: bool = False
+) -> None:
+    """Assert that the truth is shown of the session that *taken* makes; else say which that is."""
+    session = session_of(subject.writer, taken)
+    count = len(session.written)
+    for number in range(max(1, count) if only_last else 1, count + 1):
+        try:
+            with subject.laid_first(session, number) as laid:
+                subject.assert_true(laid, session.written[number - 1])
+        except Exception as error:
+            error.add_note(f"after {number} of the {count} written by session_of(writer, {taken})")
+            raise
 
 
 def _rehearsed(subject: Subject, *, sessions: int) -> Iterator[list[tuple[str, int]]]:

@@ -8,7 +8,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,10 +38,12 @@ from ctxmeasure.bounded.budget import KIB, MIB
 from ctxmeasure.bounded.jsonl import Tail
 from ctxmeasure.evidence import Channel, Evidence, Gap, NeedMore, Origin, Query
 from ctxmeasure.source import TailSource
+from ctxmeasure.testing.claude.frames import assistant
 from ctxmeasure.testing.claude.rows import TranscriptRows, usage
 from ctxmeasure.testing.codex.notifications import THREAD, updated
 from ctxmeasure.testing.codex.rows import WINDOW
 from ctxmeasure.testing.hostile import WRONG
+from ctxmeasure.testing.session import joined
 
 GIB = 1024 * MIB
 BY_NAME = {recording.name: recording for recording in RECORDINGS}
@@ -174,6 +176,83 @@ def test_an_observation_says_what_the_reading_has_cost() -> None:
     assert stats.rows_decoded > 0
     payload = observe("claude.status_line", CONTENTS["claude.status_line"], at=LATER)
     assert payload.provenance.stats.bytes_read == len(CONTENTS["claude.status_line"])
+
+
+# -- when data were received --------------------------------------------------------------------
+
+CLOCKLESS = {
+    "claude.status_line": CONTENTS["claude.status_line"],
+    "claude.stream": joined([assistant(16_108)]),
+}
+HELD_BY = {name: form for name, form in FORMS.items() if "path" in name or name == "str"}
+WRITTEN = LATER - timedelta(days=10)
+
+
+def dated(path: Path, moment: datetime, content: bytes) -> Path:
+    path.write_bytes(content)
+    os.utime(path, (moment.timestamp(), moment.timestamp()))
+    return path
+
+
+def measured_at(observation: cm.Observation) -> datetime:
+    assert isinstance(observation, Observed), observation
+    return observation.value.measured_at
+
+
+@pytest.mark.parametrize("form", HELD_BY)
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_what_has_no_clock_and_lies_in_a_file_was_received_when_that_was_written(
+    form: str, source_id: str, tmp_path: Path
+) -> None:
+    path = dated(tmp_path / "data", WRITTEN, CLOCKLESS[source_id])
+    data = HELD_BY[form](path)
+    assert measured_at(observe(source_id, data, at=LATER)) == WRITTEN
+    fresh = Policy(max_age=timedelta(days=9))
+    assert reason(observe(source_id, data, at=LATER, policy=fresh)) is MissingReason.SAMPLE_STALE
+
+
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_an_open_file_has_the_files_date(source_id: str, tmp_path: Path) -> None:
+    path = dated(tmp_path / "data", WRITTEN, CLOCKLESS[source_id])
+    with path.open("rb") as file:
+        assert measured_at(observe(source_id, file, at=LATER)) == WRITTEN
+
+
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_what_is_handed_over_was_received_at_the_moment_of_the_question(source_id: str) -> None:
+    raw = CLOCKLESS[source_id]
+    for data in (raw, bytearray(raw), memoryview(raw), io.BytesIO(raw), json.loads(raw)):
+        assert measured_at(observe(source_id, data, at=LATER)) == LATER
+
+
+def test_what_comes_through_a_pipe_was_received_at_the_moment_of_the_question() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, CLOCKLESS["claude.status_line"])
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert measured_at(observe("claude.status_line", pipe, at=LATER)) == LATER
+
+
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_nothing_was_received_after_the_question(source_id: str, tmp_path: Path) -> None:
+    path = dated(tmp_path / "data", LATER + SECOND, CLOCKLESS[source_id])
+    assert measured_at(observe(source_id, path, at=LATER)) == LATER
+
+
+def test_a_clock_of_the_datas_own_stands_whatever_the_file_is_dated(tmp_path: Path) -> None:
+    line = joined([updated(41_000, clock=LATER - SECOND)])
+    asked: dict[str, Any] = {"session_id": THREAD, "turn_id": "turn-1", "at": LATER}
+    for moment in (WRITTEN, LATER):
+        path = dated(tmp_path / "data", moment, line)
+        assert measured_at(observe("codex.app_server", path, **asked)) == LATER - SECOND
+
+
+def test_a_source_of_rows_is_asked_at_the_moment_of_the_question(tmp_path: Path) -> None:
+    def answer(_: Tail, query: Query) -> Evidence:
+        return pair(measured_at=query.at)
+
+    path = dated(tmp_path / "data", WRITTEN, b"{}\n")
+    assert measured_at(observe(asking(answer), path, at=LATER)) == LATER
 
 
 # -- what is asked ------------------------------------------------------------------------------

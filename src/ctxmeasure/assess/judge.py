@@ -230,7 +230,7 @@ class _Case:
             return self._refused(MissingReason.USAGE_INVALID, seen, model)
         if used is None:
             return self._refused(MissingReason.USAGE_INCOMPLETE, seen, model, own)
-        if isinstance(seen, TokenPair) and not 0 < seen.limit_tokens <= _MOST_TOKENS:
+        if self._lacks_a_possible_limit(seen):
             return self._refused(MissingReason.LIMIT_INVALID, seen, model, used)
         measured_at = seen.measured_at
         if measured_at is None:
@@ -321,6 +321,10 @@ class _Case:
         return _Count(seen.usage.prompt_tokens, UsedBasis.PROMPT)
 
     # -- limits -------------------------------------------------------------------------------
+
+    def _lacks_a_possible_limit(self, seen: UsedTokens) -> bool:
+        is_stated = isinstance(seen, TokenPair) and self.query.limit_tokens is None
+        return is_stated and _stated(seen) == (None, None)
 
     def limit_beside(
         self, seen: TokenPair, model: ModelRef | None, fullest: int

@@ -36,14 +36,15 @@ from ctxmeasure import (
 )
 from ctxmeasure.bounded.budget import KIB, MIB
 from ctxmeasure.bounded.jsonl import Tail
-from ctxmeasure.evidence import Channel, Evidence, Gap, NeedMore, Origin, Query
-from ctxmeasure.source import TailSource
+from ctxmeasure.evidence import Channel, Evidence, Gap, NeedKeys, NeedMore, Origin, Query
+from ctxmeasure.source import PayloadSource, StoreSource, StreamSource, TailSource
+from ctxmeasure.testing import databases
 from ctxmeasure.testing.claude.frames import assistant
 from ctxmeasure.testing.claude.rows import TranscriptRows, usage
 from ctxmeasure.testing.codex.notifications import THREAD, updated
 from ctxmeasure.testing.codex.rows import WINDOW
 from ctxmeasure.testing.hostile import WRONG
-from ctxmeasure.testing.session import joined
+from ctxmeasure.testing.session import Statement, joined
 
 GIB = 1024 * MIB
 BY_NAME = {recording.name: recording for recording in RECORDINGS}
@@ -338,6 +339,60 @@ def test_a_wrong_argument_is_named_and_not_repeated(
         observe(**{**right, argument: wrong})
     assert type(raised.value) is error
     assert "secret" not in str(raised.value)
+
+
+# -- what a source may not return ---------------------------------------------------------------
+
+NOTHING = Gap(reason=MissingReason.NOT_MEASURED_YET)
+NOT_OF_THIS_KIND: dict[str, Any] = {
+    "NeedMore": NeedMore(NOTHING),
+    "NeedKeys": NeedKeys((), NOTHING),
+    "None": None,
+}
+
+
+def payload_source(returned: Any) -> PayloadSource:
+    return PayloadSource(origin=ORIGIN, about="A payload", extract=lambda *_: returned)
+
+
+def stream_source(returned: Any) -> StreamSource[Any]:
+    return StreamSource(
+        origin=ORIGIN,
+        about="A stream",
+        initial=None,
+        relevant=lambda _: True,
+        step=lambda _, row, __: row,
+        evidence=lambda *_: returned,
+        peak=lambda *_: returned,
+    )
+
+
+@pytest.mark.parametrize("returned", NOT_OF_THIS_KIND)
+def test_what_a_kind_of_source_may_not_return_names_the_source(returned: str) -> None:
+    wrong = NOT_OF_THIS_KIND[returned]
+    tries: list[Callable[[], object]] = [
+        lambda: observe(payload_source(wrong), b"{}", at=LATER),
+        lambda: observe(payload_source(wrong), {}, at=LATER),
+        lambda: observe(stream_source(wrong), b"{}\n", at=LATER),
+        lambda: observe(stream_source(wrong), {}, at=LATER),
+        lambda: cm.Stream(stream_source(wrong)),
+    ]
+    for attempt in tries:
+        with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows.*NeedMore.*TailSource"):
+            attempt()
+
+
+def test_a_tail_needs_no_keys() -> None:
+    with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows"):
+        observe(asking(lambda *_: NeedKeys((), NOTHING)), b"{}\n", at=LATER)  # type: ignore[arg-type, return-value]
+
+
+def test_a_store_needs_no_larger_window(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    databases.build(path, [Statement("CREATE TABLE a(b)")])
+    source = StoreSource(origin=ORIGIN, about="A store", extract=lambda *_: NeedMore(NOTHING))  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows"):
+        observe(source, path, at=LATER)
 
 
 def test_a_hooks_question_is_asked_whole() -> None:

@@ -95,6 +95,9 @@ def assess(
         query: What was asked, and when.
         policy: What the caller accepts.
         stats: What the reading cost.
+
+    Raises:
+        TypeError: *evidence* is none: the source returned what its kind may not return.
     """
     return _Case(origin, query, policy, stats if stats is not None else ReadStats()).of(evidence)
 
@@ -181,8 +184,14 @@ class _Case:
                 return self.of_percent(evidence)
             case TokenPair():
                 return self.of_tokens(evidence, self.limit_beside)
-            case _:
+            case UsedTokens():
                 return self.of_tokens(evidence, self.limit_for)
+            case _:
+                raise TypeError(
+                    "evidence: expected a TokenPair, UsedTokens, UsedPercent or Gap of "
+                    f"{self.origin.source} "
+                    "(NeedMore is for a TailSource, NeedKeys for a StoreSource)"
+                )
 
     def of_gap(self, gap: Gap) -> Observation:
         estimate = self._accepted_estimate(gap)

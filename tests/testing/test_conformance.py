@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
 
-from ctxmeasure import claude, cursor
+from ctxmeasure import Policy, claude, cursor
 from ctxmeasure.source import Source
-from ctxmeasure.testing import Answer, StoreWriter, Truth, Writer, conformance
+from ctxmeasure.testing import Answer, Check, StoreWriter, Truth, Writer, conformance
+from ctxmeasure.testing.claude.payloads import ContextUsageWriter
 from ctxmeasure.testing.writers import WRITERS
 
 ONE = settings(max_examples=1, database=None)
@@ -36,6 +38,26 @@ class Untrue(NeverTold):
     def answers(self) -> Iterator[Answer]:
         """Return what no payload shows."""
         yield Answer(Truth.tokens(1, 2, self.now))
+
+
+class Asking(ContextUsageWriter):
+    """Asks with a limit, and for estimates, too."""
+
+    def answers(self) -> Iterator[Answer]:
+        """Return what is seen by who declares a limit, and by who accepts estimates."""
+        yield from super().answers()
+        seen = self._seen
+        if seen.used_tokens is None:
+            return
+        used = seen.used_tokens
+        if seen.reason == "estimate_only":
+            estimate = Truth.tokens(used, 200_000, self.now)
+            yield Answer(estimate, policy=Policy(accept_estimates=True))
+        else:
+            declared = Truth.tokens(used, 1_000_000, self.now)
+            yield Answer(declared, limit_tokens=1_000_000)
+            aged = Policy(max_age=timedelta(days=2))
+            yield Answer(declared, limit_tokens=1_000_000, policy=aged, phase="active")
 
 
 def names(source: Source | str, writer: type[Writer], **given: Any) -> set[str]:
@@ -101,6 +123,14 @@ def test_a_writer_that_says_nothing_or_no_truth_does_not_pass() -> None:
         untrue[0]()
     (note,) = failed.value.__notes__
     assert note == "after 1 of the 1 written by session_of(writer, [('hand_over', 0)])"
+
+
+ASKING = conformance("claude.context_usage", Asking, settings=settings(max_examples=20))
+
+
+@pytest.mark.parametrize("check", ASKING, ids=str)
+def test_a_question_may_have_a_policy_and_a_limit(check: Check) -> None:
+    check()
 
 
 def test_without_settings_those_in_force_hold() -> None:

@@ -39,6 +39,7 @@ from ctxmeasure.observation import (
     MissingReason,
     Observation,
     Observed,
+    Partial,
     UsedBasis,
     Witness,
 )
@@ -140,10 +141,9 @@ def takes_the_count_before_a_compaction_for_the_estimate(patch: Patch) -> None:
     real = conversation._compaction
 
     def told(mark: jsonl.Row) -> Any:
-        before = real(mark)
-        return (
-            {**before, "postTokens": before.get("preTokens")} if "postTokens" in before else before
-        )
+        stated = real(mark)
+        before = {"postTokens": stated.get("preTokens")} if "postTokens" in stated else {}
+        return {**stated, **before}
 
     patch.setattr(conversation, "_compaction", told)
 
@@ -153,11 +153,11 @@ def takes_the_window_for_the_estimate(_: Patch) -> Source:
     source = CONTEXT_USAGE
 
     def extract(payload: Mapping[str, Any], query: Any) -> Any:
-        seen = source.extract(payload, query)
-        is_estimate = isinstance(seen, Gap) and seen.partial is not None and seen.partial.estimated
-        return (
-            evolve(seen, partial=evolve(seen.partial, used_tokens=90_000)) if is_estimate else seen
-        )
+        match source.extract(payload, query):
+            case Gap(partial=Partial(estimated=True) as known) as gap:
+                return evolve(gap, partial=evolve(known, used_tokens=known.limit_tokens))
+            case seen:
+                return seen
 
     return evolve(source, extract=extract)
 

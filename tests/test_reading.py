@@ -222,7 +222,8 @@ def test_an_open_file_has_the_files_date(source_id: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("source_id", CLOCKLESS)
 def test_what_is_handed_over_was_received_at_the_moment_of_the_question(source_id: str) -> None:
     raw = CLOCKLESS[source_id]
-    for data in (raw, bytearray(raw), memoryview(raw), io.BytesIO(raw), json.loads(raw)):
+    handed: list[Any] = [raw, bytearray(raw), memoryview(raw), io.BytesIO(raw), json.loads(raw)]
+    for data in handed:
         assert measured_at(observe(source_id, data, at=LATER)) == LATER
 
 
@@ -384,13 +385,13 @@ def test_what_a_kind_of_source_may_not_return_names_the_source(returned: str) ->
 
 def test_a_tail_needs_no_keys() -> None:
     with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows"):
-        observe(asking(lambda *_: NeedKeys((), NOTHING)), b"{}\n", at=LATER)  # type: ignore[arg-type, return-value]
+        observe(asking(lambda *_: NeedKeys((), NOTHING)), b"{}\n", at=LATER)  # type: ignore[arg-type]
 
 
 def test_a_store_needs_no_larger_window(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     databases.build(path, [Statement("CREATE TABLE a(b)")])
-    source = StoreSource(origin=ORIGIN, about="A store", extract=lambda *_: NeedMore(NOTHING))  # type: ignore[arg-type, return-value]
+    source = StoreSource(origin=ORIGIN, about="A store", extract=lambda *_: NeedMore(NOTHING))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows"):
         observe(source, path, at=LATER)
 

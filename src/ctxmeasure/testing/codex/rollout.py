@@ -277,9 +277,9 @@ class RolloutWriter(Writer):
             self.end(size)
         is_told = self._turns or not self._is_fork
         left = self.shrink()
-        reason = self._seen.reason
-        if reason not in ("compacted", "rewound"):
-            reason = "estimate_only" if is_told else "carried_over"
+        reason = "estimate_only" if is_told else "carried_over"
+        if self._seen.reason in ("compacted", "rewound"):
+            reason = self._seen.reason
         self._seen = Truth.missing(reason, used_tokens=left if is_told else None)
         self.rows.estimate(left)
         self._emit()

@@ -15,10 +15,12 @@ from hypothesis import Phase as HypothesisPhase
 from hypothesis import settings
 from hypothesis.errors import HypothesisException
 
-from ctxmeasure import registry, stream
+from ctxmeasure import reading, registry, stream
 from ctxmeasure.adapters.acp import session as acp_session
 from ctxmeasure.adapters.claude import conversation, transcript
 from ctxmeasure.adapters.claude import stream as claude_stream
+from ctxmeasure.adapters.claude.context_usage import CONTEXT_USAGE
+from ctxmeasure.adapters.claude.status_line import STATUS_LINE
 from ctxmeasure.adapters.codex import replay
 from ctxmeasure.adapters.codex.usage_info import last_request
 from ctxmeasure.adapters.cursor import chat_store
@@ -37,11 +39,12 @@ from ctxmeasure.observation import (
     MissingReason,
     Observation,
     Observed,
+    Partial,
     UsedBasis,
     Witness,
 )
 from ctxmeasure.record import observation as wire
-from ctxmeasure.source import Source, StreamSource
+from ctxmeasure.source import Source, StoreSource, StreamSource
 from ctxmeasure.testing import conformance
 from ctxmeasure.testing.writers import TWINS, WRITERS
 
@@ -131,6 +134,65 @@ def takes_an_error_for_a_response(patch: Patch) -> None:
 def accepts_a_count_from_before_a_compaction(patch: Patch) -> None:
     patch.setattr(transcript, "is_boundary", lambda _: False)
     patch.setattr(transcript, "is_summary", lambda _: False)
+
+
+@fault("claude.transcript")
+def takes_the_count_before_a_compaction_for_the_estimate(patch: Patch) -> None:
+    real = conversation._compaction
+
+    def told(mark: jsonl.Row) -> Any:
+        stated = real(mark)
+        before = {"postTokens": stated.get("preTokens")} if "postTokens" in stated else {}
+        return {**stated, **before}
+
+    patch.setattr(conversation, "_compaction", told)
+
+
+@fault("claude.context_usage")
+def takes_the_window_for_the_estimate(_: Patch) -> Source:
+    source = CONTEXT_USAGE
+
+    def extract(payload: Mapping[str, Any], query: Any) -> Any:
+        match source.extract(payload, query):
+            case Gap(partial=Partial(estimated=True) as known) as gap:
+                return evolve(gap, partial=evolve(known, used_tokens=known.limit_tokens))
+            case seen:
+                return seen
+
+    return evolve(source, extract=extract)
+
+
+@fault("claude.status_line", by="is_cured_as_its_reason_advises")
+def advises_a_limit_and_then_refuses_it(_: Patch) -> Source:
+    source = STATUS_LINE
+
+    def extract(payload: Mapping[str, Any], query: Any) -> Any:
+        seen = source.extract(payload, query)
+        lacks = seen.limit_missing if isinstance(seen, UsedTokens) else None
+        return seen if lacks is None else Gap(reason=lacks)
+
+    return evolve(source, extract=extract)
+
+
+@fault("claude.status_line", by="says_the_same_a_day_later")
+def takes_the_moment_of_the_question_for_a_files(patch: Patch) -> None:
+    patch.setattr(reading, "_received", lambda asked, _: asked)
+
+
+@fault("claude.stream", by="says_the_same_a_day_later")
+def takes_the_moment_of_the_question_for_a_recordings(patch: Patch) -> None:
+    patch.setattr(reading, "_received", lambda asked, _: asked)
+
+
+@fault("cursor.chat_store", by="says_the_same_a_day_later")
+def takes_the_moment_of_the_question_for_a_databases(_: Patch) -> Source:
+    source: StoreSource = chat_store.CHAT_STORE
+
+    def extract(values: Any, query: Any) -> Any:
+        seen = source.extract(values, query)
+        return evolve(seen, measured_at=query.at) if isinstance(seen, UsedTokens) else seen
+
+    return evolve(source, extract=extract)
 
 
 @fault("claude.transcript")

@@ -8,7 +8,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,12 +36,15 @@ from ctxmeasure import (
 )
 from ctxmeasure.bounded.budget import KIB, MIB
 from ctxmeasure.bounded.jsonl import Tail
-from ctxmeasure.evidence import Channel, Evidence, Gap, NeedMore, Origin, Query
-from ctxmeasure.source import TailSource
+from ctxmeasure.evidence import Channel, Evidence, Gap, NeedKeys, NeedMore, Origin, Query
+from ctxmeasure.source import PayloadSource, StoreSource, StreamSource, TailSource
+from ctxmeasure.testing import databases
+from ctxmeasure.testing.claude.frames import assistant
 from ctxmeasure.testing.claude.rows import TranscriptRows, usage
 from ctxmeasure.testing.codex.notifications import THREAD, updated
 from ctxmeasure.testing.codex.rows import WINDOW
 from ctxmeasure.testing.hostile import WRONG
+from ctxmeasure.testing.session import Statement, joined
 
 GIB = 1024 * MIB
 BY_NAME = {recording.name: recording for recording in RECORDINGS}
@@ -176,6 +179,84 @@ def test_an_observation_says_what_the_reading_has_cost() -> None:
     assert payload.provenance.stats.bytes_read == len(CONTENTS["claude.status_line"])
 
 
+# -- when data were received --------------------------------------------------------------------
+
+CLOCKLESS = {
+    "claude.status_line": CONTENTS["claude.status_line"],
+    "claude.stream": joined([assistant(16_108)]),
+}
+HELD_BY = {name: form for name, form in FORMS.items() if "path" in name or name == "str"}
+WRITTEN = LATER - timedelta(days=10)
+
+
+def dated(path: Path, moment: datetime, content: bytes) -> Path:
+    path.write_bytes(content)
+    os.utime(path, (moment.timestamp(), moment.timestamp()))
+    return path
+
+
+def measured_at(observation: cm.Observation) -> datetime:
+    assert isinstance(observation, Observed), observation
+    return observation.value.measured_at
+
+
+@pytest.mark.parametrize("form", HELD_BY)
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_what_has_no_clock_and_lies_in_a_file_was_received_when_that_was_written(
+    form: str, source_id: str, tmp_path: Path
+) -> None:
+    path = dated(tmp_path / "data", WRITTEN, CLOCKLESS[source_id])
+    data = HELD_BY[form](path)
+    assert measured_at(observe(source_id, data, at=LATER)) == WRITTEN
+    fresh = Policy(max_age=timedelta(days=9))
+    assert reason(observe(source_id, data, at=LATER, policy=fresh)) is MissingReason.SAMPLE_STALE
+
+
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_an_open_file_has_the_files_date(source_id: str, tmp_path: Path) -> None:
+    path = dated(tmp_path / "data", WRITTEN, CLOCKLESS[source_id])
+    with path.open("rb") as file:
+        assert measured_at(observe(source_id, file, at=LATER)) == WRITTEN
+
+
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_what_is_handed_over_was_received_at_the_moment_of_the_question(source_id: str) -> None:
+    raw = CLOCKLESS[source_id]
+    handed: list[Any] = [raw, bytearray(raw), memoryview(raw), io.BytesIO(raw), json.loads(raw)]
+    for data in handed:
+        assert measured_at(observe(source_id, data, at=LATER)) == LATER
+
+
+def test_what_comes_through_a_pipe_was_received_at_the_moment_of_the_question() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, CLOCKLESS["claude.status_line"])
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert measured_at(observe("claude.status_line", pipe, at=LATER)) == LATER
+
+
+@pytest.mark.parametrize("source_id", CLOCKLESS)
+def test_nothing_was_received_after_the_question(source_id: str, tmp_path: Path) -> None:
+    path = dated(tmp_path / "data", LATER + SECOND, CLOCKLESS[source_id])
+    assert measured_at(observe(source_id, path, at=LATER)) == LATER
+
+
+def test_a_clock_of_the_datas_own_stands_whatever_the_file_is_dated(tmp_path: Path) -> None:
+    line = joined([updated(41_000, clock=LATER - SECOND)])
+    asked: dict[str, Any] = {"session_id": THREAD, "turn_id": "turn-1", "at": LATER}
+    for moment in (WRITTEN, LATER):
+        path = dated(tmp_path / "data", moment, line)
+        assert measured_at(observe("codex.app_server", path, **asked)) == LATER - SECOND
+
+
+def test_a_source_of_rows_is_asked_at_the_moment_of_the_question(tmp_path: Path) -> None:
+    def answer(_: Tail, query: Query) -> Evidence:
+        return pair(measured_at=query.at)
+
+    path = dated(tmp_path / "data", WRITTEN, b"{}\n")
+    assert measured_at(observe(asking(answer), path, at=LATER)) == LATER
+
+
 # -- what is asked ------------------------------------------------------------------------------
 
 ORIGIN = Origin(adapter="agent", source="agent.rows", method="method", channel=Channel.PERSISTED)
@@ -259,6 +340,60 @@ def test_a_wrong_argument_is_named_and_not_repeated(
         observe(**{**right, argument: wrong})
     assert type(raised.value) is error
     assert "secret" not in str(raised.value)
+
+
+# -- what a source may not return ---------------------------------------------------------------
+
+NOTHING = Gap(reason=MissingReason.NOT_MEASURED_YET)
+NOT_OF_THIS_KIND: dict[str, Any] = {
+    "NeedMore": NeedMore(NOTHING),
+    "NeedKeys": NeedKeys((), NOTHING),
+    "None": None,
+}
+
+
+def payload_source(returned: Any) -> PayloadSource:
+    return PayloadSource(origin=ORIGIN, about="A payload", extract=lambda *_: returned)
+
+
+def stream_source(returned: Any) -> StreamSource[Any]:
+    return StreamSource(
+        origin=ORIGIN,
+        about="A stream",
+        initial=None,
+        relevant=lambda _: True,
+        step=lambda _, row, __: row,
+        evidence=lambda *_: returned,
+        peak=lambda *_: returned,
+    )
+
+
+@pytest.mark.parametrize("returned", NOT_OF_THIS_KIND)
+def test_what_a_kind_of_source_may_not_return_names_the_source(returned: str) -> None:
+    wrong = NOT_OF_THIS_KIND[returned]
+    tries: list[Callable[[], object]] = [
+        lambda: observe(payload_source(wrong), b"{}", at=LATER),
+        lambda: observe(payload_source(wrong), {}, at=LATER),
+        lambda: observe(stream_source(wrong), b"{}\n", at=LATER),
+        lambda: observe(stream_source(wrong), {}, at=LATER),
+        lambda: cm.Stream(stream_source(wrong)),
+    ]
+    for attempt in tries:
+        with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows.*NeedMore.*TailSource"):
+            attempt()
+
+
+def test_a_tail_needs_no_keys() -> None:
+    with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows"):
+        observe(asking(lambda *_: NeedKeys((), NOTHING)), b"{}\n", at=LATER)  # type: ignore[arg-type]
+
+
+def test_a_store_needs_no_larger_window(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    databases.build(path, [Statement("CREATE TABLE a(b)")])
+    source = StoreSource(origin=ORIGIN, about="A store", extract=lambda *_: NeedMore(NOTHING))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^evidence: .* of agent\.rows"):
+        observe(source, path, at=LATER)
 
 
 def test_a_hooks_question_is_asked_whole() -> None:

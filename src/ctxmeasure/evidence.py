@@ -86,7 +86,9 @@ class Query:
     """What is asked of a source.
 
     Attributes:
-        at: The moment of the question; aware. Time enters the library here and nowhere else.
+        at: The moment of the question; aware. Time enters the library here and nowhere else. A
+            payload or a stream's line is asked as of the moment at which it was received, which is
+            what it was measured at if it has no clock of its own (see `reading.observe`).
         session_id: The agent's own session id; None takes the file's or stream's session.
         turn_id: The agent's own turn id (Claude Code: ``prompt_id``).
         turn_started_at: When the turn began; aware. For agents that record no turn ids.

@@ -69,7 +69,9 @@ def observe(
         turn_started_at: When the turn began (aware): a sample from before is not of this turn.
         agent_id: A sub-agent's id, to measure it instead of the main chain.
         phase: When in the life of the turn the question is asked.
-        at: The moment of the question (aware); None: now.
+        at: The moment of the question (aware); None: now. A payload or stream line without a clock
+            of its own counts as measured when it was received: at this moment, or when the file
+            that it lies in was last written, if that is earlier.
         model: The model as the agent was started with it (``claude-opus-4-6[1m]``): settles what
             the data leave open, never overrides them.
         limit_tokens: A limit the caller declares, in tokens; stands in for any other limit.
@@ -96,10 +98,7 @@ def observe(
         "limit_tokens": limit_tokens,
     }
     asked = _asked(query, phase, parts)
-    if not isinstance(policy, Policy):
-        raise TypeError("policy: expected a Policy")
-    if budget is not None and not isinstance(budget, ReadBudget):
-        raise TypeError("budget: expected a ReadBudget")
+    _check(policy, budget)
     evidence, stats = _read(source, data, asked, budget)
     return assess(evidence, origin=source.origin, query=asked, policy=policy, stats=stats)
 
@@ -114,6 +113,13 @@ def _asked(query: Query | None, phase: Phase, parts: dict[str, Any]) -> Query:
     if phase is not Phase.LATEST or any(part is not None for part in parts.values()):
         raise TypeError("query: expected no other part of the question beside it")
     return query
+
+
+def _check(policy: object, budget: object) -> None:
+    if not isinstance(policy, Policy):
+        raise TypeError("policy: expected a Policy")
+    if budget is not None and not isinstance(budget, ReadBudget):
+        raise TypeError("budget: expected a ReadBudget")
 
 
 def _read(
@@ -159,7 +165,7 @@ def _read_payload(
     payload = read_object(data, budget)
     if isinstance(payload, ReadFault):
         return _fault(payload), ReadStats()
-    return source.extract(payload.value, asked), payload.stats
+    return source.extract(payload.value, _received(asked, payload.modified_at)), payload.stats
 
 
 def _read_store(
@@ -213,6 +219,7 @@ def _read_stream(source: StreamSource[Any], reader: TailReader, asked: Query) ->
     """Replay what the window holds of a recorded stream."""
     while reader.grow():
         pass
+    asked = _received(asked, reader.modified_at)
     state = source.initial
     for row in reversed(list(reader.tail.rows())):
         after = source.step(state, row.value, asked)
@@ -239,6 +246,18 @@ def _malformed(reader: TailReader) -> Gap | None:
     if reader.stats.rows_decoded or next(reader.tail.rows(), None) is not None:
         return None
     return Gap(reason=MissingReason.SOURCE_MALFORMED) if reader.stats.rows_skipped > 1 else None
+
+
+def _received(asked: Query, modified_at: datetime | None) -> Query:
+    """Return the question as of when its data were received: a file's, when that was written.
+
+    That is the latest they can have been. A file that is dated later than the question (another
+    machine's clock, a copy that is asked about as of then) tells nothing: the question's own moment
+    is the latest then.
+    """
+    if modified_at is None or modified_at >= asked.at:
+        return asked
+    return asked.as_of(modified_at)
 
 
 def _fault(fault: ReadFault) -> Gap:

@@ -137,7 +137,7 @@ class PayloadSource:
     Attributes:
         origin: Id, method and channel.
         about: One line on what the source is.
-        extract: From the decoded object to evidence.
+        extract: From the decoded object to evidence. The query's `at` is when it was received.
         recognise: Tells a payload of this source by its looks; None: it cannot be told.
     """
 
@@ -175,7 +175,7 @@ class StreamSource(Generic[StateT]):
         initial: The state before the first line; an immutable value.
         relevant: Whether a line's bytes can matter at all; must be far cheaper than decoding and
             never say no to a line that matters.
-        step: The state after one decoded line, received at the given moment.
+        step: The state after one decoded line, received at the query's `at`.
         evidence: What a state shows of the present.
         peak: What a state shows of the fullest response so far, with the limit that is known now:
             a stream may state its limit only at the end.

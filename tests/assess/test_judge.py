@@ -596,6 +596,8 @@ def test_a_limit_that_no_runtime_can_mean_is_invalid(limit: int) -> None:
     assert observation.reason is MissingReason.LIMIT_INVALID
     assert known(observation) == Partial(used_tokens=41_500, measured_at=AT - SECOND)
     assert observation.provenance.limit_basis is None
+    declared = measured(pair(limit_tokens=limit), limit_tokens=200_000)
+    assert declared.provenance.limit_basis is LimitBasis.DECLARED
 
 
 @shows("percent invalid")

@@ -5,6 +5,7 @@ import io
 import mmap
 import os
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure.bounded.budget import ReadFault
-from ctxmeasure.bounded.extent import Extent, open_extent, read_fully
+from ctxmeasure.bounded.extent import Extent, file_time, open_extent, read_fully
 
 
 def opened(source: Any) -> Extent:
@@ -325,3 +326,55 @@ def test_neither_repr_nor_message_shows_the_path_or_the_bytes(tmp_path: Path) ->
     extent = opened(path)
     assert "sentinel" not in repr(extent)
     extent.close()
+
+
+# -- when it was written ------------------------------------------------------------------------
+
+
+def test_a_file_is_dated_however_it_was_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"{}")
+    os.utime(path, ns=(0, 1_700_000_000_123_999_999))
+    written = datetime(2023, 11, 14, 22, 13, 20, 123_000, UTC)
+    extent = opened(path)
+    extent.close()
+    assert extent.modified_at == written
+    for buffering in (-1, 0):
+        with path.open("rb", buffering) as file:
+            assert opened(file).modified_at == written
+
+
+@pytest.mark.parametrize(
+    "source",
+    [b"{}", bytearray(b"{}"), memoryview(b"{}"), io.BytesIO(b"{}"), OnlySeekAndRead(b"{}", 2)],
+)
+def test_what_is_no_file_of_a_file_system_has_no_date(source: Any) -> None:
+    assert opened(source).modified_at is None
+
+
+class Numbered(io.BytesIO):
+    """A file object with a number of its own choice."""
+
+    def __init__(self, number: Any) -> None:
+        super().__init__(b"{}")
+        self.fileno = lambda: number  # type: ignore[method-assign]
+
+
+def test_a_number_that_is_no_files_gives_no_date() -> None:
+    receiver, sender = os.pipe()
+    for number in (None, "7", -1, receiver):
+        assert opened(Numbered(number)).modified_at is None
+    os.close(receiver)
+    os.close(sender)
+
+
+@given(st.integers())
+def test_every_time_of_a_file_system_is_a_moment(nanoseconds: int) -> None:
+    assert 1970 <= file_time(nanoseconds).year <= 9999
+
+
+@given(st.integers(0, 4 * 10**18))
+def test_a_time_is_cut_to_whole_milliseconds(nanoseconds: int) -> None:
+    since = file_time(nanoseconds) - datetime(1970, 1, 1, tzinfo=UTC)
+    assert abs(since.total_seconds() * 1000 - nanoseconds // 1_000_000) < 1
+    assert file_time(nanoseconds).microsecond % 1000 == 0

@@ -9,18 +9,10 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ctxmeasure.bounded import listing
-from ctxmeasure.bounded.listing import (
-    FoundFile,
-    Listing,
-    ListingBudget,
-    ListingEnd,
-    file_time,
-    list_files,
-)
+from ctxmeasure.bounded.extent import file_time
+from ctxmeasure.bounded.listing import FoundFile, Listing, ListingBudget, ListingEnd, list_files
 
 BUDGET = ListingBudget()
 
@@ -207,15 +199,3 @@ def test_a_budget_names_the_argument_that_is_wrong(argument: str) -> None:
 
 def test_no_repr_shows_a_path() -> None:
     assert "secret" not in repr(FoundFile("secret", 1, file_time(0)))
-
-
-@given(st.integers())
-def test_every_time_of_a_file_system_is_a_moment(nanoseconds: int) -> None:
-    assert 1970 <= file_time(nanoseconds).year <= 9999
-
-
-@given(st.integers(0, 4 * 10**18))
-def test_a_time_is_cut_to_whole_milliseconds(nanoseconds: int) -> None:
-    since = file_time(nanoseconds) - datetime(1970, 1, 1, tzinfo=UTC)
-    assert abs(since.total_seconds() * 1000 - nanoseconds // 1_000_000) < 1
-    assert file_time(nanoseconds).microsecond % 1000 == 0

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmeasure.bounded.budget import ReadBudget, ReadFault, ReadStats
+from ctxmeasure.bounded.extent import file_time
 from ctxmeasure.bounded.payload import Payload, read_object
 
 TEXT = '{"model":"ü😀","used":[1,{"a":null}]}'
@@ -78,10 +79,12 @@ def test_an_object_is_read_in_every_encoding_that_agents_write(
 ) -> None:
     path = tmp_path / "payload"
     path.write_bytes(content)
-    expected = Payload(VALUE, ReadStats(bytes_read=len(content), rows_decoded=1))
+    stats = ReadStats(bytes_read=len(content), rows_decoded=1)
+    in_a_file = Payload(VALUE, stats, file_time(path.stat().st_mtime_ns))
+    assert read_object(path, BUDGET) == in_a_file
+    assert read_object(str(path), BUDGET) == in_a_file
+    expected = Payload(VALUE, stats)
     assert read_object(content, BUDGET) == expected
-    assert read_object(path, BUDGET) == expected
-    assert read_object(str(path), BUDGET) == expected
     assert read_object(io.BytesIO(content), BUDGET) == expected
     assert read_object(as_source(Pipe(content)), BUDGET) == expected
 

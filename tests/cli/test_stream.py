@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from command_line import CLAUDE, COMMAND, lines, run, run_process
@@ -15,6 +18,8 @@ from hypothesis import strategies as st
 from ctxmeasure import Observation
 from ctxmeasure.cli import standard_input
 from ctxmeasure.cli import stream as room
+from ctxmeasure.testing.claude.frames import assistant
+from ctxmeasure.testing.session import joined
 
 RECORDED = (CLAUDE / "b-tools" / "stream.jsonl").read_bytes()
 COMPACTED = (CLAUDE / "d-compact-manual" / "stream-2.jsonl").read_bytes()
@@ -28,6 +33,17 @@ def test_each_change_is_a_line_and_the_last_one_is_the_end() -> None:
     assert sorted(set(used)) == [15_004, 15_806, 16_108]
     assert printed[-1]["attestation"] == "native"
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_what_was_recorded_in_a_file_is_as_old_as_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "recorded.jsonl"
+    path.write_bytes(joined([assistant(16_108)]))
+    for year, shown in ((2020, 2020), (2400, datetime.now(UTC).year)):
+        moment = datetime(year, 1, 1, tzinfo=UTC).timestamp()
+        os.utime(path, (moment, moment))
+        with path.open("rb") as file:
+            (told,) = lines(run_process("stream", "claude.stream", stdin=file).stdout)
+        assert told["value"]["measured_at"].startswith(f"{shown}-")
 
 
 CODEX = CLAUDE.parent / "codex-versions"

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
 
-from ctxmeasure import claude, cursor
-from ctxmeasure.source import Source
-from ctxmeasure.testing import Answer, StoreWriter, Truth, Writer, conformance
+from ctxmeasure import Policy, claude, cursor
+from ctxmeasure.evidence import (
+    Channel,
+    Claim,
+    Evidence,
+    Origin,
+    Quantity,
+    Query,
+    UsedTokens,
+)
+from ctxmeasure.observation import MissingReason, UsedBasis
+from ctxmeasure.source import PayloadSource, Source
+from ctxmeasure.testing import Answer, Check, StoreWriter, Truth, Writer, conformance
+from ctxmeasure.testing.claude.payloads import ContextUsageWriter
 from ctxmeasure.testing.writers import WRITERS
 
 ONE = settings(max_examples=1, database=None)
+SOME = settings(max_examples=20, database=None)
 
 
 class Stepless(Writer):
@@ -36,6 +49,26 @@ class Untrue(NeverTold):
     def answers(self) -> Iterator[Answer]:
         """Return what no payload shows."""
         yield Answer(Truth.tokens(1, 2, self.now))
+
+
+class Asking(ContextUsageWriter):
+    """Asks with a limit, and for estimates, too."""
+
+    def answers(self) -> Iterator[Answer]:
+        """Return what is seen by who declares a limit, and by who accepts estimates."""
+        yield from super().answers()
+        seen = self._seen
+        if seen.used_tokens is None:
+            return
+        used = seen.used_tokens
+        if seen.reason == "estimate_only":
+            estimate = Truth.tokens(used, 200_000, self.now)
+            yield Answer(estimate, policy=Policy(accept_estimates=True))
+        else:
+            declared = Truth.tokens(used, 1_000_000, self.now)
+            yield Answer(declared, limit_tokens=1_000_000)
+            aged = Policy(max_age=timedelta(days=2))
+            yield Answer(declared, limit_tokens=1_000_000, policy=aged, phase="active")
 
 
 def names(source: Source | str, writer: type[Writer], **given: Any) -> set[str]:
@@ -97,8 +130,47 @@ def test_a_writer_that_says_nothing_or_no_truth_does_not_pass() -> None:
     with pytest.raises(NotImplementedError):
         told_nothing[0]()
     untrue = conformance("claude.hook", Untrue, settings=ONE)
-    with pytest.raises(AssertionError, match=r"true: .*\n.*told: "):
+    with pytest.raises(AssertionError, match=r"true: .*\n.*told: ") as failed:
         untrue[0]()
+    (note,) = failed.value.__notes__
+    assert note == "after 1 of the 1 written by session_of(writer, [('hand_over', 0)])"
+
+
+ASKING = conformance("claude.context_usage", Asking, settings=SOME)
+
+
+@pytest.mark.parametrize("check", ASKING, ids=str)
+def test_a_question_may_have_a_policy_and_a_limit(check: Check) -> None:
+    check()
+
+
+class Counted(NeverTold):
+    """Knows a count, and neither a model nor a limit."""
+
+    def answers(self) -> Iterator[Answer]:
+        """Return the count that is still known."""
+        yield Answer(Truth.missing("model_not_reported", used_tokens=7))
+
+
+def cure_of(**fields: Any) -> Check:
+    def extract(_: Mapping[str, Any], query: Query) -> Evidence:
+        sample = {"used_tokens": 7, "used_basis": UsedBasis.PROMPT, "measured_at": query.at}
+        return UsedTokens(**{**sample, **fields})
+
+    origin = Origin(adapter="a", source="a.b", method="a_b", channel=Channel.HANDED_OVER)
+    source = PayloadSource(origin=origin, about="A count", extract=extract)
+    checks = {check.name: check for check in conformance(source, Counted, settings=SOME)}
+    return checks["is_cured_as_its_reason_advises"]
+
+
+def test_what_a_reason_advises_has_to_help() -> None:
+    cure_of()()
+    with pytest.raises(AssertionError):  # the model that is passed is not looked at
+        cure_of(limit_missing=MissingReason.MODEL_NOT_REPORTED)()
+
+
+def test_with_a_limit_something_else_may_be_seen_to_be_wrong() -> None:
+    cure_of(claims=(Claim(Quantity.USED_TOKENS, 9),))()
 
 
 def test_without_settings_those_in_force_hold() -> None:

@@ -9,13 +9,13 @@ from ctxmeasure.testing.pi.stream import StreamWriter
 
 
 @pytest.mark.parametrize(
-    ("steps", "reason"),
+    ("steps", "truth"),
     [
-        ([], "not_measured_yet"),
-        (["overrun"], "limit_contradicted"),
-        (["respond", "compact"], "compacted"),
+        ([], Truth.missing("not_measured_yet")),
+        (["overrun"], Truth.missing("limit_contradicted", used_tokens=250_001)),
+        (["respond", "compact"], Truth.missing("compacted", used_tokens=31_500)),
     ],
 )
-def test_a_writer_knows_what_is_missing(steps: list[str], reason: str) -> None:
+def test_a_writer_knows_what_is_missing(steps: list[str], truth: Truth) -> None:
     session = session_of(StreamWriter, [(step, 1) for step in steps])
-    assert next(iter(session.answers())).truth == Truth.missing(reason)
+    assert next(iter(session.answers())).truth == truth

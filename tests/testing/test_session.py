@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from ctxmeasure.assess import Policy
 from ctxmeasure.evidence import Phase
-from ctxmeasure.observation import MissingReason
+from ctxmeasure.observation import Missing, MissingReason, Partial, Provenance
 from ctxmeasure.testing import ABSENT, START, Answer, StoreWriter, Truth, Writer
 from ctxmeasure.testing.hostile import places, with_value
 from ctxmeasure.testing.session import SECOND, joined, without_absent
@@ -34,6 +36,47 @@ def test_a_truth_ages_as_the_judge_has_it(age: int, phase: Phase, reason: str | 
 def test_a_truth_without_a_moment_does_not_age() -> None:
     for truth in (Truth.tokens(1, 2), Truth.missing("compacted"), Truth.percent(3)):
         assert truth.asked(START + timedelta(days=1), Phase.ACTIVE) is truth
+
+
+def test_a_truth_that_has_aged_away_still_knows_its_numbers() -> None:
+    later = START + timedelta(days=1)
+    stale = OLD.asked(later, Phase.LATEST, timedelta(hours=1))
+    assert stale == Truth.missing("sample_stale", used_tokens=1)
+    share = Truth.percent(3, START).asked(later, Phase.ACTIVE)
+    assert share == Truth.missing("sample_stale", used_percent=3)
+    assert OLD.asked(later, Phase.ACTIVE, timedelta(days=2)) is OLD
+
+
+def missing(**known: Any) -> Missing:
+    partial = Partial(**known) if known else None
+    provenance = Provenance(adapter="agent", source="agent.rows")
+    return Missing(reason=MissingReason.COMPACTED, partial=partial, provenance=provenance)
+
+
+def test_what_is_still_known_is_held_against_a_truth_that_states_it() -> None:
+    unstated, stated = Truth.missing("compacted"), Truth.missing("compacted", used_tokens=7)
+    assert unstated.is_told_by(missing())
+    assert unstated.is_told_by(missing(used_tokens=9, used_percent=50))
+    assert stated.is_told_by(missing(used_tokens=7))
+    assert not stated.is_told_by(missing(used_tokens=9))
+    assert not stated.is_told_by(missing())
+    share = Truth.missing("compacted", used_percent=50)
+    assert share.is_told_by(missing(used_percent=50, used_tokens=7))
+    assert not share.is_told_by(missing(used_percent=51))
+
+
+def test_what_is_still_known_is_nothing_that_is_measured() -> None:
+    assert Truth.missing("compacted", used_tokens=7).numbers == (None, None, None)
+    assert Truth.told_by(missing(used_tokens=7)) == Truth.missing("compacted", used_tokens=7)
+
+
+def test_an_answer_ages_as_its_question_has_it() -> None:
+    later = START + timedelta(seconds=31)
+    assert Answer(OLD, phase="active").as_of(later).reason == "sample_stale"
+    patient = Policy(max_age=timedelta(minutes=1))
+    assert Answer(OLD, phase="active", policy=patient).as_of(later) is OLD
+    impatient = Policy(max_age=timedelta(seconds=1))
+    assert Answer(OLD, policy=impatient).as_of(later).reason == "sample_stale"
 
 
 def test_a_reason_that_there_is_not_is_no_truth() -> None:

@@ -95,6 +95,9 @@ def assess(
         query: What was asked, and when.
         policy: What the caller accepts.
         stats: What the reading cost.
+
+    Raises:
+        TypeError: *evidence* is none: the source returned what its kind may not return.
     """
     return _Case(origin, query, policy, stats if stats is not None else ReadStats()).of(evidence)
 
@@ -181,8 +184,14 @@ class _Case:
                 return self.of_percent(evidence)
             case TokenPair():
                 return self.of_tokens(evidence, self.limit_beside)
-            case _:
+            case UsedTokens():
                 return self.of_tokens(evidence, self.limit_for)
+            case _:
+                raise TypeError(
+                    "evidence: expected a TokenPair, UsedTokens, UsedPercent or Gap of "
+                    f"{self.origin.source} "
+                    "(NeedMore is for a TailSource, NeedKeys for a StoreSource)"
+                )
 
     def of_gap(self, gap: Gap) -> Observation:
         estimate = self._accepted_estimate(gap)
@@ -230,7 +239,7 @@ class _Case:
             return self._refused(MissingReason.USAGE_INVALID, seen, model)
         if used is None:
             return self._refused(MissingReason.USAGE_INCOMPLETE, seen, model, own)
-        if isinstance(seen, TokenPair) and not 0 < seen.limit_tokens <= _MOST_TOKENS:
+        if self._lacks_a_possible_limit(seen):
             return self._refused(MissingReason.LIMIT_INVALID, seen, model, used)
         measured_at = seen.measured_at
         if measured_at is None:
@@ -321,6 +330,10 @@ class _Case:
         return _Count(seen.usage.prompt_tokens, UsedBasis.PROMPT)
 
     # -- limits -------------------------------------------------------------------------------
+
+    def _lacks_a_possible_limit(self, seen: UsedTokens) -> bool:
+        is_stated = isinstance(seen, TokenPair) and self.query.limit_tokens is None
+        return is_stated and _stated(seen) == (None, None)
 
     def limit_beside(
         self, seen: TokenPair, model: ModelRef | None, fullest: int

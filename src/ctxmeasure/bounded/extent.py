@@ -10,22 +10,50 @@ from __future__ import annotations
 import io
 import os
 import stat
+from datetime import UTC, datetime
 from typing import Any, BinaryIO, TypeAlias
 
 from attrs import field, frozen
 
 from .budget import ReadFault
 
-__all__ = ["Extent", "ReadableSource", "beginning", "open_extent", "read_fully"]
+__all__ = [
+    "Extent",
+    "ReadableSource",
+    "beginning",
+    "file_time",
+    "open_extent",
+    "read_fully",
+    "written_at",
+]
 
 ReadableSource: TypeAlias = "str | os.PathLike[Any] | BinaryIO | bytes | bytearray | memoryview"
 """A path, a binary file object with ``seek`` and ``read``, or the content itself."""
 
+_LAST_NS = 253_402_300_799_999 * 1_000_000  # the end of the year 9999
 _EXPECTED = "data: expected a path, a binary file object or bytes"
 # O_NONBLOCK: opening a FIFO must not wait for a writer. O_BINARY exists on Windows only.
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):
     _FLAGS |= getattr(os, _name, 0)
+
+
+def file_time(nanoseconds: int) -> datetime:
+    """Return the moment that a file system gives in *nanoseconds* since 1970 (UTC, whole ms).
+
+    File systems can hold years that no calendar has: these become its first or last moment.
+    """
+    milliseconds = min(max(nanoseconds, 0), _LAST_NS) // 1_000_000
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def written_at(file: Any) -> datetime | None:
+    """Return when the regular file below a file object was last written to; None: there is none."""
+    try:
+        status = os.fstat(file.fileno())
+    except (AttributeError, OSError, TypeError, ValueError):  # whatever it calls its number
+        return None
+    return file_time(status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 @frozen(eq=False)
@@ -34,9 +62,12 @@ class Extent:
 
     Attributes:
         size: Bytes in it when it was opened; what is appended later is not seen.
+        modified_at: When the file was last written to before it was opened (aware, UTC); None for
+            what is no file of a file system.
     """
 
     size: int
+    modified_at: datetime | None
     _file: Any = field(repr=False)
     _owned: bool = field(repr=False)
 
@@ -92,7 +123,7 @@ def open_extent(source: ReadableSource) -> Extent | ReadFault:
         case str() | os.PathLike():
             return _open_path(source)
         case bytes():
-            return Extent(len(source), io.BytesIO(source), owned=True)
+            return Extent(len(source), None, io.BytesIO(source), owned=True)
         case bytearray() | memoryview():
             return _open_view(memoryview(source))
         case io.TextIOBase():
@@ -130,7 +161,8 @@ def _open_path(path: str | os.PathLike[Any]) -> Extent | ReadFault:
     try:
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode):
-            return Extent(status.st_size, io.FileIO(descriptor), owned=True)
+            file = io.FileIO(descriptor)
+            return Extent(status.st_size, file_time(status.st_mtime_ns), file, owned=True)
     except OSError:  # a stale network file
         pass
     os.close(descriptor)
@@ -140,7 +172,7 @@ def _open_path(path: str | os.PathLike[Any]) -> Extent | ReadFault:
 def _open_view(view: memoryview) -> Extent:
     if not view.c_contiguous:
         raise TypeError(_EXPECTED)
-    return Extent(view.nbytes, _ViewFile(view.cast("B")), owned=True)
+    return Extent(view.nbytes, None, _ViewFile(view.cast("B")), owned=True)
 
 
 def _open_file_object(file: Any) -> Extent | ReadFault:
@@ -150,7 +182,7 @@ def _open_file_object(file: Any) -> Extent | ReadFault:
             size = file.tell()
     except (OSError, ValueError):
         return ReadFault.UNREADABLE
-    return Extent(size, file, owned=False)
+    return Extent(size, written_at(file), file, owned=False)
 
 
 class _ViewFile:

@@ -10,6 +10,7 @@ rows lie: formats/claude.md §1.5.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any, Self, TypeAlias
 
 from attrs import define, field, frozen
@@ -371,6 +372,11 @@ class TailReader:
     def stats(self) -> ReadStats:
         """What the reading has cost by now."""
         return self.tail.stats
+
+    @property
+    def modified_at(self) -> datetime | None:
+        """When the file was last written to (aware, UTC), as of opening; None: it is no file."""
+        return self._extent.modified_at
 
     def grow(self) -> bool:
         """Double the window within the budget by reading the bytes before it.

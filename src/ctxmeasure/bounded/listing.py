@@ -12,29 +12,21 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from typing import TypeAlias
 
 from attrs import Attribute, define, field, frozen
 
-__all__ = ["FoundFile", "Listing", "ListingBudget", "ListingEnd", "file_time", "list_files"]
+from .extent import file_time
+
+__all__ = ["FoundFile", "Listing", "ListingBudget", "ListingEnd", "list_files"]
 
 _ANY_DEPTH = "**"
 _JUNCTION = 0xA000_0003  # IO_REPARSE_TAG_MOUNT_POINT, which `stat` names on Windows only
-_LAST_NS = 253_402_300_799_999 * 1_000_000  # the end of the year 9999
 
 _Entry: TypeAlias = "os.DirEntry[str]"
-
-
-def file_time(nanoseconds: int) -> datetime:
-    """Return the moment that a file system gives in *nanoseconds* since 1970 (UTC, whole ms).
-
-    File systems can hold years that no calendar has: these become its first or last moment.
-    """
-    milliseconds = min(max(nanoseconds, 0), _LAST_NS) // 1_000_000
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _positive(_: object, attribute: Attribute[int], value: int) -> None:

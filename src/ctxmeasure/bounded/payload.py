@@ -6,6 +6,7 @@ row, a payload is refused when it names a key twice, because nothing else in it 
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from attrs import field, frozen
@@ -28,10 +29,12 @@ class Payload:
     Attributes:
         value: The JSON object.
         stats: What the reading cost.
+        modified_at: When the file that holds it was last written to (aware, UTC); None: no file.
     """
 
     value: dict[str, Any] = field(repr=False)
     stats: ReadStats
+    modified_at: datetime | None = None
 
 
 def read_object(source: ReadableSource, budget: ReadBudget) -> Payload | ReadFault:
@@ -61,7 +64,9 @@ def read_object(source: ReadableSource, budget: ReadBudget) -> Payload | ReadFau
         raw = extent.read(0, extent.size)
     finally:
         extent.close()
-    return raw if isinstance(raw, ReadFault) else _payload(raw, asked=extent.size)
+    if isinstance(raw, ReadFault):
+        return raw
+    return _payload(raw, asked=extent.size, modified_at=extent.modified_at)
 
 
 def _is_pipe(source: Any) -> bool:
@@ -84,12 +89,12 @@ def _read_pipe(pipe: Any, budget: ReadBudget) -> Payload | ReadFault:
     return _payload(raw, asked=len(raw))
 
 
-def _payload(raw: bytes, asked: int) -> Payload | ReadFault:
+def _payload(raw: bytes, asked: int, modified_at: datetime | None = None) -> Payload | ReadFault:
     text = _utf8(raw)
     value = decode_object(text)
     if value is None or repeats_keys(text, value):
         return ReadFault.MALFORMED
-    return Payload(value, ReadStats(bytes_read=asked, rows_decoded=1))
+    return Payload(value, ReadStats(bytes_read=asked, rows_decoded=1), modified_at)
 
 
 def _utf8(raw: bytes) -> bytes:

@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from attrs import frozen
 
 from .budget import KIB, ReadBudget, ReadFault, ReadStats
+from .extent import file_time
 from .keys import Key, Lack, Value
-from .listing import file_time
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Error

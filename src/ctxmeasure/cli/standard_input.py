@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from io import BytesIO
 from typing import Any, BinaryIO, cast
 
 import click
 
+from ..bounded import extent
 from ..bounded.budget import KIB, MIB
 
-__all__ = ["PipeEnds", "as_file", "pieces"]
+__all__ = ["PipeEnds", "as_file", "pieces", "written_at"]
 
 _HELD = 4 * MIB  # the largest budget of a reading, unless the caller names one
 HEAD_HELD = 64 * KIB
@@ -94,6 +96,15 @@ def pieces() -> Iterator[bytes]:
         if not chunk:
             return
         yield from chunk.splitlines(keepends=True)
+
+
+def written_at() -> datetime | None:
+    """Return when the file that standard input is redirected from was written; None: it is none.
+
+    Raises:
+        click.UsageError: Standard input is a terminal.
+    """
+    return extent.written_at(_standard_input())
 
 
 def _standard_input() -> BinaryIO:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -55,14 +56,15 @@ def stream(
     followed = Stream(source, **question)
     tell = _keep_silent if summary else say_observation
     told = False
+    received_at = _received_at()
     with suppress(KeyboardInterrupt):
-        for change in _changes(followed, standard_input.pieces()):
+        for change in _changes(followed, standard_input.pieces(), received_at):
             told = True
             if not tell(change):
                 break
-    for change in _changes(followed, [b"\n"]):  # the last line may lack its end
+    for change in _changes(followed, [b"\n"], received_at):  # the last line may lack its end
         told = tell(change)
-    final = followed.finish()
+    final = followed.finish(at=received_at)
     if summary:
         say_summary(final)
         say_peak(followed.peak)
@@ -72,9 +74,17 @@ def stream(
         ctx.exit(MISSING)
 
 
-def _changes(followed: Stream, pieces: Iterable[bytes]) -> Iterator[Observation]:
+def _received_at() -> datetime | None:
+    """Return when a recording was received: when it was written; None: now, as its pieces come."""
+    written_at = standard_input.written_at()
+    return None if written_at is None else min(written_at, datetime.now(UTC))
+
+
+def _changes(
+    followed: Stream, pieces: Iterable[bytes], received_at: datetime | None
+) -> Iterator[Observation]:
     for piece in pieces:
-        change = followed.feed_bytes(piece)
+        change = followed.feed_bytes(piece, at=received_at)
         if change is not None:
             yield change
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ..bounded.decode import decode_object
+
 __all__ = ["WRONG", "any_json", "damaged", "places", "spoilt", "with_value"]
 
 WRONG: tuple[Any, ...] = (None, True, -1, 1.5, "7", "", [], [7], {}, {"7": 7})
@@ -72,7 +74,7 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
         content: JSON lines, or one payload.
     """
     way = draw(st.sampled_from(["value", "value", "insert", "overwrite", "cut", "other"]))
-    lines = [raw for raw in content.splitlines(keepends=True) if raw.startswith(b"{")]
+    lines = [raw for raw in content.splitlines(keepends=True) if decode_object(raw) is not None]
     if way == "value" and lines:
         index = draw(st.integers(0, len(lines) - 1))
         row = json.loads(lines[index])

@@ -138,7 +138,7 @@ class StoreMachine(_Machine):
         last = self.session.written[self.committed - 1]
         for answer in last.answers:
             observation = self.subject.observe(self.path, last.at, answer)
-            truth = answer.truth.asked(last.at, answer.phase)
+            truth = answer.as_of(last.at)
             is_true = Truth.told_by(observation).numbers == truth.numbers
             may_be_busy = self.is_open and isinstance(observation, Missing)
             assert is_true or may_be_busy, (answer, observation)

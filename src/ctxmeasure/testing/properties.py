@@ -10,7 +10,8 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
 from random import Random
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from ..assess import Policy
 from ..bounded.budget import ReadBudget, ReadStats
 from ..measurement import PercentMeasurement
-from ..observation import LimitBasis, Missing, Observation, Observed
+from ..observation import LimitBasis, Missing, MissingReason, Observation, Observed
 from ..record import dumps, loads
 from ..source import StoreSource, TailSource
 from . import databases, hostile
@@ -72,15 +73,24 @@ def shows_the_truth_at_every_step(subject: Subject) -> None:
     """Each step and each row of it shows the truth; then many short sessions, always the same."""
     steps = subject.writer.steps
     for size, order in enumerate((steps, steps[::-1], steps)):
-        session = session_of(subject.writer, [(step, size) for step in order])
-        for count, written in enumerate(session.written, start=1):
-            with subject.laid_first(session, count) as laid:
-                subject.assert_true(laid, written)
+        _assert_shown(subject, [(step, size) for step in order])
     for taken in _rehearsed(subject, sessions=16):
-        session = session_of(subject.writer, taken)
-        for written in session.written[-1:]:
-            with subject.laid_first(session, len(session.written)) as laid:
-                subject.assert_true(laid, written)
+        _assert_shown(subject, taken, only_last=True)
+
+
+def _assert_shown(
+    subject: Subject, taken: list[tuple[str, int]], *, only_last: bool = False
+) -> None:
+    """Assert that the truth is shown of the session that *taken* makes; else say which that is."""
+    session = session_of(subject.writer, taken)
+    count = len(session.written)
+    for number in range(max(1, count) if only_last else 1, count + 1):
+        try:
+            with subject.laid_first(session, number) as laid:
+                subject.assert_true(laid, session.written[number - 1])
+        except Exception as error:
+            error.add_note(f"after {number} of the {count} written by session_of(writer, {taken})")
+            raise
 
 
 def _rehearsed(subject: Subject, *, sessions: int) -> Iterator[list[tuple[str, int]]]:
@@ -271,7 +281,7 @@ def stays_within_its_budget(subject: Subject, data: st.DataObject) -> None:
             assert observation.provenance.stats.bytes_read <= budget.maximum
             assert not subject.is_bytes or file.asked <= budget.maximum
             if isinstance(observation, Observed) and not subject.joins_midway:
-                truth = answer.truth.asked(last.at, answer.phase)
+                truth = answer.as_of(last.at)
                 assert truth.numbers == Truth.told_by(observation).numbers, (answer, observation)
 
 
@@ -295,6 +305,25 @@ def says_the_same_twice(subject: Subject, data: st.DataObject) -> None:
                 assert witness == witnesses.setdefault(told, witness), answer
 
 
+def says_the_same_a_day_later(subject: Subject, data: st.DataObject) -> None:
+    """A file that nobody has written to since is a day older, and says the same of the same time.
+
+    What has no clock of its own is as old as its file.
+    """
+    session = drawn(subject, data)
+    last = session.written[-1]
+    later = last.at + timedelta(days=1)
+    with _filed(subject, session) as path:
+        for answer in last.answers:
+            before = subject.observe(path, last.at, answer)
+            after = subject.observe(path, later, answer)
+            told = Answer(Truth.told_by(before), **answer.question).as_of(later)
+            if told.reason is MissingReason.SAMPLE_STALE:
+                assert told.is_told_by(after), (answer, before, after)
+            elif told.reason is not MissingReason.SAMPLE_FROM_FUTURE:
+                assert costless(after) == costless(before), answer
+
+
 # -- shape ----------------------------------------------------------------------------------------
 
 
@@ -315,8 +344,12 @@ def keeps_the_shape(subject: Subject, data: st.DataObject) -> None:
         else:
             assert seen.used_basis is not None, answer
             assert seen.limit_basis is not None, answer
-            assert seen.limit_basis is not LimitBasis.ASSUMED_DEFAULT, answer
-            assert observation.value.method == origin.method
+            is_declared = seen.limit_basis is LimitBasis.DECLARED
+            assert is_declared == ("limit_tokens" in answer.question), answer
+            is_assumed = seen.limit_basis is LimitBasis.ASSUMED_DEFAULT
+            assert not is_assumed or answer.policy.assume_limits, answer
+            if not (is_declared or is_assumed):
+                assert observation.value.method == origin.method
 
 
 def marks_a_declared_or_assumed_limit(subject: Subject, data: st.DataObject) -> None:
@@ -336,6 +369,54 @@ def marks_a_declared_or_assumed_limit(subject: Subject, data: st.DataObject) -> 
                 told = Truth.told_by(observation)
                 is_marked = observation.provenance.limit_basis is basis
                 assert (told.limit_tokens == limit) == (is_marked and told.reason is None), answer
+
+
+# -- what a reason advises ------------------------------------------------------------------------
+
+_ADVISES_A_LIMIT = frozenset(
+    reason for reason in MissingReason if "limit_tokens" in (reason.__doc__ or "")
+)
+_AMPLE = 10_000_000  # more than any agent uses
+
+# What can be wrong beside a limit, and is seen only once there is one.
+_SEEN_LATER = frozenset(
+    {
+        MissingReason.SAMPLE_FROM_FUTURE,
+        MissingReason.SAMPLE_STALE,
+        MissingReason.SOURCES_DISAGREE,
+    }
+)
+
+
+def is_cured_as_its_reason_advises(subject: Subject, data: st.DataObject) -> None:
+    """Where a reason says to declare a limit, that gives the count which stood beside the reason.
+
+    So it does where values of a wrong type stand in a row or payload. Where a reason says to pass
+    the model, it goes when that is done.
+    """
+    session = drawn(subject, data)
+    last = session.written[-1]
+    contents = [written.content for written in session.written]
+    layouts: list[list[Content]] = [contents]
+    if subject.is_bytes:
+        layouts += _with_wrong_values(subject, contents, data)
+    for layout in layouts:
+        with subject.laid(layout, last.at) as laid:
+            for answer in last.answers:
+                _assert_cured(subject, laid, last.at, answer)
+
+
+def _assert_cured(subject: Subject, laid: Any, at: datetime, answer: Answer) -> None:
+    before = subject.observe(laid, at, answer)
+    if not isinstance(before, Missing) or before.reason not in _ADVISES_A_LIMIT:
+        return
+    if before.reason is MissingReason.MODEL_NOT_REPORTED:
+        named = Truth.told_by(subject.observe(laid, at, answer, model="a-model"))
+        assert named.reason is not before.reason, answer
+    after = subject.observe(laid, at, answer, limit_tokens=_AMPLE)
+    if isinstance(after, Missing):
+        assert after.reason in _SEEN_LATER, (answer, before, after)
+    assert Truth.told_by(after).used_tokens == Truth.told_by(before).used_tokens is not None
 
 
 # -- totality -------------------------------------------------------------------------------------
@@ -392,16 +473,26 @@ def bears_any_wrong_value(subject: Subject, data: st.DataObject) -> None:
     session = drawn(subject, data)
     last = session.written[-1]
     contents = [written.content for written in session.written]
+    answer = data.draw(st.sampled_from(last.answers))
+    for spoilt in _with_wrong_values(subject, contents, data):
+        with subject.laid(spoilt) as laid:
+            assert isinstance(subject.observe(laid, last.at, answer), Observed | Missing)
+
+
+def _with_wrong_values(
+    subject: Subject, contents: Sequence[Content], data: st.DataObject
+) -> Iterator[list[Content]]:
+    """Yield *contents* with a value of a wrong type in a place of the same drawn row or payload."""
     index = data.draw(st.integers(0, len(contents) - 1)) if subject.is_lines else -1
-    row = json.loads(contents[index])
-    wrong = list(hostile.spoilt(row))
+    written = contents[index]
+    assert isinstance(written, bytes)
+    wrong = list(hostile.spoilt(json.loads(written)))
     if subject.is_lines:  # of a payload all are tried: there is but one
         wrong = data.draw(st.lists(st.sampled_from(wrong), min_size=5, max_size=10))
-    answer = data.draw(st.sampled_from(last.answers))
     for value in wrong:
-        contents[index] = line(value)
-        with subject.laid(contents) as laid:
-            assert isinstance(subject.observe(laid, last.at, answer), Observed | Missing)
+        spoilt = [*contents]
+        spoilt[index] = line(value)
+        yield spoilt
 
 
 def bears_a_damaged_database(subject: Subject, data: st.DataObject) -> None:
@@ -453,13 +544,18 @@ def tells_no_word(subject: Subject, data: st.DataObject) -> None:
         assert is_marked, "a database's writer has to put planting.MARK into its texts"
     with subject.laid(planted, last.at) as laid:
         for answer in last.answers:
-            own = {key: planter.sentinels.get(id_, id_) for key, id_ in answer.question.items()}
+            own = {key: _planted(asked, planter) for key, asked in answer.question.items()}
             observation = subject.observe(laid, last.at, Answer(answer.truth, **own))
             assert not holds_mark(told(observation, at=last.at + timedelta(seconds=1)))
-            is_true = answer.truth.asked(last.at, answer.phase).is_told_by(observation)
+            is_true = answer.as_of(last.at).is_told_by(observation)
             assert is_true, f"hangs on a text whose key is not in `words`: {answer}, {observation}"
     if subject.is_bytes:
         _assert_silent_on_words(subject, session)
+
+
+def _planted(asked: Any, planter: Planter) -> Any:
+    """Return the sentinel that stands for what is *asked*, if that is an id of the data."""
+    return planter.sentinels.get(asked, asked) if isinstance(asked, str) else asked
 
 
 def _assert_silent_on_words(subject: Subject, session: Writer) -> None:
@@ -475,13 +571,29 @@ def reads_a_path_as_it_reads_bytes(subject: Subject, data: st.DataObject) -> Non
     """A file at a path says what its bytes say, and its path is not told."""
     session = drawn(subject, data)
     last = session.written[-1]
-    with TemporaryDirectory() as folder, subject.laid_first(session, len(session.written)) as laid:
-        path = Path(folder) / f"{MARK}.jsonl"
-        path.write_bytes(laid)
-        answer = data.draw(st.sampled_from(last.answers))
+    answer = data.draw(st.sampled_from(last.answers))
+    with subject.laid_first(session, len(session.written)) as laid:
+        said = subject.observe(laid, last.at, answer)
+    with _filed(subject, session) as path:
         observation = subject.observe(path, last.at, answer)
-        assert observation == subject.observe(laid, last.at, answer)
+        assert observation == said
         assert MARK not in told(observation, at=last.at)
+
+
+@contextmanager
+def _filed(subject: Subject, session: Writer) -> Iterator[Path]:
+    """Lay out what *session* wrote as a file that was last written to when it wrote last."""
+    with (
+        subject.laid_first(session, len(session.written)) as laid,
+        TemporaryDirectory() as folder,
+    ):
+        path = Path(folder) / f"{MARK}.jsonl"
+        if not subject.is_bytes:
+            path = laid
+        else:
+            path.write_bytes(laid)
+            databases.date(path, session.written[-1].at)
+        yield path
 
 
 def is_known_by_its_looks(subject: Subject, data: st.DataObject) -> None:

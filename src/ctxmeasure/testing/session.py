@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from attrs import evolve, frozen
 
+from ..assess import DEFAULT_POLICY, Policy
 from ..evidence import Phase
 from ..measurement import PercentMeasurement, TokenMeasurement
-from ..observation import Missing, MissingReason, Observation
+from ..observation import Missing, MissingReason, Observation, Partial
 from .planting import Planter
 
 __all__ = [
@@ -74,9 +75,10 @@ class Truth:
     """What a reader must see: a pair of tokens, a percentage, or a named missing state.
 
     Attributes:
-        used_tokens: Tokens in use, or None.
+        used_tokens: Tokens in use, or None. Beside a reason: the count that is still known, which
+            a reader has to state beside it too; None: whatever it states.
         limit_tokens: The limit they are measured against, or None.
-        used_percent: Percentage in use, or None.
+        used_percent: Percentage in use, or None; beside a reason likewise.
         measured_at: When the runtime took the sample; None: when the reader received it.
         reason: Why nothing can be measured, or None.
     """
@@ -98,16 +100,31 @@ class Truth:
         return cls(used_percent=used, measured_at=at)
 
     @classmethod
-    def missing(cls, reason: MissingReason | str) -> Self:
-        """Return the truth that nothing can be measured, for *reason*."""
-        return cls(reason=MissingReason(reason))
+    def missing(
+        cls,
+        reason: MissingReason | str,
+        *,
+        used_tokens: int | None = None,
+        used_percent: float | None = None,
+    ) -> Self:
+        """Return the truth that nothing can be measured, for *reason*.
+
+        Args:
+            reason: Why.
+            used_tokens: The count that is still known: of a sample without a limit, or estimated.
+            used_percent: The percentage that is still known.
+        """
+        return cls(reason=MissingReason(reason), used_tokens=used_tokens, used_percent=used_percent)
 
     @classmethod
     def told_by(cls, observation: Observation) -> Self:
         """Return what *observation* says, as a truth."""
         match observation:
-            case Missing(reason=reason):
-                return cls(reason=reason)
+            case Missing(reason=reason, partial=partial):
+                known = partial or Partial()
+                return cls.missing(
+                    reason, used_tokens=known.used_tokens, used_percent=known.used_percent
+                )
             case _ if isinstance(observation.value, PercentMeasurement):
                 return cls.percent(observation.value.used_percent, observation.value.measured_at)
             case _:
@@ -118,23 +135,36 @@ class Truth:
     @property
     def numbers(self) -> tuple[int | None, int | None, float | None]:
         """What is measured, whenever that was."""
+        if self.reason is not None:
+            return None, None, None
         return self.used_tokens, self.limit_tokens, self.used_percent
 
-    def asked(self, at: datetime, phase: Phase) -> Truth:
+    def asked(self, at: datetime, phase: Phase, max_age: timedelta | None = None) -> Truth:
         """Return what the truth is for a question *at* that moment: samples age."""
         if self.reason is not None or self.measured_at is None:
             return self
         age = at - self.measured_at
         if age < -_CLOCK_SKEW:
-            return Truth.missing(MissingReason.SAMPLE_FROM_FUTURE)
-        if phase is Phase.ACTIVE and age > _ACTIVE_MAX_AGE:
-            return Truth.missing(MissingReason.SAMPLE_STALE)
+            return self._refused(MissingReason.SAMPLE_FROM_FUTURE)
+        if max_age is None and phase is Phase.ACTIVE:
+            max_age = _ACTIVE_MAX_AGE
+        if max_age is not None and age > max_age:
+            return self._refused(MissingReason.SAMPLE_STALE)
         return self
 
+    def _refused(self, reason: MissingReason) -> Truth:
+        return Truth.missing(reason, used_tokens=self.used_tokens, used_percent=self.used_percent)
+
     def is_told_by(self, observation: Observation) -> bool:
-        """Tell whether *observation* says exactly this."""
+        """Tell whether *observation* says exactly this, and what is still known if this says it."""
         told = Truth.told_by(observation)
-        return self == (told if self.measured_at else evolve(told, measured_at=None))
+        if self.measured_at is None:
+            told = evolve(told, measured_at=None)
+        if self.reason is not None and self.used_tokens is None:
+            told = evolve(told, used_tokens=None)
+        if self.reason is not None and self.used_percent is None:
+            told = evolve(told, used_percent=None)
+        return self == told
 
 
 @frozen(init=False)
@@ -144,7 +174,7 @@ class Answer:
     Attributes:
         truth: The answer.
         question: What `ctxmeasure.reading.observe` is given to ask for it, such as ``session_id``,
-            ``turn_id``, ``agent_id`` and ``phase``.
+            ``turn_id``, ``agent_id`` and ``phase``; ``limit_tokens``, ``model`` and ``policy`` too.
     """
 
     truth: Truth
@@ -157,6 +187,16 @@ class Answer:
     def phase(self) -> Phase:
         """The phase that is asked for."""
         return Phase(self.question.get("phase", Phase.LATEST))
+
+    @property
+    def policy(self) -> Policy:
+        """What is accepted."""
+        accepted: Policy = self.question.get("policy", DEFAULT_POLICY)
+        return accepted
+
+    def as_of(self, at: datetime) -> Truth:
+        """Return the true answer if the question is asked *at* that moment: samples age."""
+        return self.truth.asked(at, self.phase, self.policy.max_age)
 
 
 @frozen

@@ -27,7 +27,7 @@ def shows_it_live(subject: Subject, data: st.DataObject) -> None:
         stream.feed(written.content, at=written.at)
         for answer in written.answers:
             if not answer.question:
-                truth = answer.truth.asked(written.at, answer.phase)
+                truth = answer.as_of(written.at)
                 assert Truth.told_by(stream.latest).numbers == truth.numbers, stream.latest
         _assert_not_above(stream.latest, stream.peak)
 
@@ -91,4 +91,5 @@ def _used(subject: Subject, session: Writer) -> int | None:
     answer = Answer(Truth())
     with subject.laid_first(session, len(session.written)) as laid:
         observation = subject.observe(laid, last.at, answer, limit_tokens=10_000_000)
-    return Truth.told_by(observation).used_tokens
+    used, _, _ = Truth.told_by(observation).numbers
+    return used

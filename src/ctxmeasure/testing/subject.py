@@ -93,14 +93,14 @@ class Subject:
             yield it
 
     def observe(self, laid: Any, at: datetime, answer: Answer, **further: Any) -> Observation:
-        """Ask the source, *at* that moment, what *answer* answers."""
-        return observe(self.source, laid, at=at, **answer.question, **further)
+        """Ask the source, *at* that moment, what *answer* answers; *further* goes before."""
+        return observe(self.source, laid, at=at, **{**answer.question, **further})
 
     def assert_true(self, laid: Any, written: Written) -> None:
         """Assert that the source sees, in *laid*, what *written* says it must."""
         for answer in written.answers:
             observation = self.observe(laid, written.at, answer)
-            truth = answer.truth.asked(written.at, answer.phase)
+            truth = answer.as_of(written.at)
             assert truth.is_told_by(observation), _differ(answer, truth, observation)
 
 

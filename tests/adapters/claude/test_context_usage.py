@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ctxmeasure as cm
 from ctxmeasure.adapters.claude.context_usage import CONTEXT_USAGE
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Evidence, Gap, Phase, Query, TokenPair, UsedTokens
@@ -96,9 +97,13 @@ def test_without_a_window_the_count_is_left_to_the_model() -> None:
 
 @pytest.mark.parametrize("limit", [0, -1, True, "200000", 2e5])
 def test_a_window_that_is_no_positive_whole_number_is_refused(limit: object) -> None:
-    seen = gap(answer(rawMaxTokens=limit))
+    payload = answer(rawMaxTokens=limit)
+    seen = cm.observe(CONTEXT_USAGE, payload, at=AT)
+    assert isinstance(seen, cm.Missing)
     assert seen.reason is MissingReason.LIMIT_INVALID
     assert seen.partial == Partial(used_tokens=54_790, measured_at=AT)
+    declared = cm.observe(CONTEXT_USAGE, payload, at=AT, limit_tokens=60_000)
+    assert isinstance(declared, cm.Observed)
 
 
 @pytest.mark.parametrize("usage", [None, ..., dict.fromkeys(USAGE, 0)])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ctxmeasure as cm
 from ctxmeasure.adapters.claude.status_line import STATUS_LINE
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import (
@@ -233,10 +234,10 @@ def test_sl_h_strings_are_no_numbers() -> None:
 
 
 def test_sl_i_a_size_of_zero_is_no_limit() -> None:
-    assert refused("sl-i-size-zero") == (
-        MissingReason.LIMIT_INVALID,
-        Partial(used_tokens=1_000, measured_at=AT),
-    )
+    seen = case("sl-i-size-zero")
+    assert isinstance(seen, UsedTokens)
+    assert seen.used_tokens == 1_000
+    assert seen.limit_missing is MissingReason.LIMIT_INVALID
 
 
 def test_sl_j_a_negative_count_is_none() -> None:
@@ -420,10 +421,15 @@ def test_versions_before_the_window_report_no_usage() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, True, "200000", 2e5, [200_000]])
 def test_a_size_that_is_no_positive_whole_number_is_refused(size: object) -> None:
-    seen = read(line(41_500, window={"context_window_size": size}))
-    assert isinstance(seen, Gap)
+    payload = line(41_500, window={"context_window_size": size})
+    seen = cm.observe(STATUS_LINE, payload, at=AT)
+    assert isinstance(seen, cm.Missing)
     assert seen.reason is MissingReason.LIMIT_INVALID
     assert seen.partial == Partial(used_tokens=41_500, measured_at=AT)
+    declared = cm.observe(STATUS_LINE, payload, at=AT, limit_tokens=1_000_000)
+    assert isinstance(declared, cm.Observed)
+    assert isinstance(declared.value, cm.TokenMeasurement)
+    assert (declared.value.used_tokens, declared.value.limit_tokens) == (41_500, 1_000_000)
 
 
 @pytest.mark.parametrize("key", ["used_percentage", "remaining_percentage"])

@@ -246,6 +246,19 @@ def test_what_cursor_cannot_have_meant_is_refused(
     assert (refused.partial.limit_tokens == 200_000) is ("contextTokenLimit" not in wrong)
 
 
+@pytest.mark.parametrize("limit", [-1, "200000", True])
+def test_a_limit_that_is_none_can_be_declared_or_done_without(path: Path, limit: object) -> None:
+    broken = {"contextTokenLimit": limit}
+    counted = database(path, json.dumps(composer(contextTokensUsed=80_448, **broken)))
+    assert reason(counted) == "limit_invalid"
+    assert tokens(observed(counted, limit_tokens=300_000)) == (80_448, 300_000)
+    path.unlink()
+    shared = database(path, json.dumps(composer(contextUsagePercent=40.224, **broken)))
+    assert percent(observed(shared)) == 40.224
+    path.unlink()
+    assert reason(database(path, json.dumps(composer(**broken)))) == "usage_not_reported"
+
+
 @pytest.mark.parametrize(
     ("clocks", "expected"),
     [

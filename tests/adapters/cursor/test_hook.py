@@ -195,10 +195,22 @@ def test_a_count_that_is_none_is_refused(count: Any) -> None:
     assert refused(pre_compact(context_tokens=count)) == (MissingReason.USAGE_INVALID, known)
 
 
-@pytest.mark.parametrize("size", [-1, True, "200000", 2e5, [200_000]])
+@pytest.mark.parametrize("size", [-1, True, False, "", "200000", 2e5, [200_000]])
 def test_a_window_that_is_none_is_refused(size: Any) -> None:
-    known = Partial(used_tokens=185_000, used_percent=92.5, measured_at=AT)
-    assert refused(pre_compact(context_window_size=size)) == (MissingReason.LIMIT_INVALID, known)
+    known = Partial(used_tokens=185_000, measured_at=AT)
+    payload = pre_compact(context_window_size=size)
+    assert refused(payload) == (MissingReason.LIMIT_INVALID, known)
+    value = observed(payload, limit_tokens=200_000)
+    assert isinstance(value, cm.TokenMeasurement)
+    assert value.used_tokens == 185_000
+
+
+@pytest.mark.parametrize("size", [-1, True, "200000"])
+def test_a_percentage_does_without_a_window_that_is_none(size: Any) -> None:
+    payload = pre_compact(context_window_size=size, context_tokens=0)
+    assert observed(payload) == observed({**payload, "context_window_size": 0})
+    nothing = {**payload, "context_usage_percent": 0}
+    assert refused(nothing) == (MissingReason.USAGE_NOT_REPORTED, None)
 
 
 @pytest.mark.parametrize("percent", [-0.1, 100.1, 101, True, "92.5", float("nan"), [92.5]])

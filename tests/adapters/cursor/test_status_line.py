@@ -140,11 +140,11 @@ def test_a_percentage_outside_0_to_100_is_refused(key: str, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [-1, True, "256000", 256_000.0, [256_000]])
-def test_a_window_that_is_no_count_is_refused(size: Any) -> None:
-    assert refused(status_line({"context_window_size": size})) == (
-        MissingReason.LIMIT_INVALID,
-        Partial(used_percent=16.7, measured_at=AT),
-    )
+def test_a_percentage_does_without_a_window_that_is_no_count(size: Any) -> None:
+    seen = read(status_line({"context_window_size": size}))
+    assert isinstance(seen, UsedPercent)
+    assert seen.used_percent == 16.7
+    assert seen.claims == (Claim(Quantity.REMAINING_PERCENT, 83.3, 0.15),)
 
 
 @pytest.mark.parametrize("total", [-1, True, "42752", 42_752.0, 10**400])

@@ -19,7 +19,7 @@ from attrs import evolve
 
 from ...bounded.fields import is_limit
 from ...evidence import Channel, Evidence, Gap, Origin, Query, TokenPair, UsedTokens
-from ...observation import LimitBasis, MissingReason, Partial, UsedBasis
+from ...observation import LimitBasis, MissingReason, UsedBasis
 from ...source import PayloadSource
 from ...usage import TokenUsage, UsageFaultKind, anthropic
 from .payload import estimate, identity, session_gap, turn_gap
@@ -76,11 +76,9 @@ def _measured(
         "measured_at": query.at,
         "identity": identity_,
     }
-    if limit is None:
-        return UsedTokens(**counted)
     if not is_limit(limit):
-        known = Partial(used_tokens=usage.prompt_tokens, measured_at=query.at)
-        return Gap(reason=MissingReason.LIMIT_INVALID, partial=known)
+        lacks = None if limit is None else MissingReason.LIMIT_INVALID
+        return UsedTokens(**counted, limit_missing=lacks)
     return TokenPair(
         **counted,
         limit_tokens=limit,

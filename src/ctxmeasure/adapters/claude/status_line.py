@@ -139,9 +139,8 @@ class _Line:
     def _counted(self, used: int, usage: TokenUsage | None) -> Evidence:
         """Return the evidence of a *used* count, or what is wrong with the statements beside it."""
         known = Partial(used_tokens=used, measured_at=self.sample["measured_at"])
-        size = self.window.get("context_window_size")
-        if size is not None and not is_limit(size):
-            return Gap(reason=MissingReason.LIMIT_INVALID, partial=known)
+        stated = self.window.get("context_window_size")
+        size = stated if is_limit(stated) else None
         known = evolve(known, limit_tokens=size)
         if not (self._is_percent("used_percentage") and self._is_percent("remaining_percentage")):
             return Gap(reason=MissingReason.PERCENT_INVALID, partial=known)
@@ -156,7 +155,8 @@ class _Line:
             "claims": self._claims(used, size, total),
         }
         if size is None:
-            return UsedTokens(**counted)
+            lacks = None if stated is None else MissingReason.LIMIT_INVALID
+            return UsedTokens(**counted, limit_missing=lacks)
         return TokenPair(
             **counted,
             limit_tokens=size,

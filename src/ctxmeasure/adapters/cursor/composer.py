@@ -120,7 +120,7 @@ def _counted(composer: Mapping[str, Any], **sample: Any) -> Evidence:
     used = composer.get("contextTokensUsed") or None
     limit = composer.get("contextTokenLimit") or None
     percent = composer.get("contextUsagePercent") or None
-    reason = _fault(used, limit, percent)
+    reason = _fault(used, percent)
     if reason is not None:
         return Gap(reason=reason, partial=_known(used, limit, sample["measured_at"]))
     if used is None and percent is None:
@@ -128,6 +128,8 @@ def _counted(composer: Mapping[str, Any], **sample: Any) -> Evidence:
     # What the next request builds on, the last answer included; Cursor does not split it.
     counted = {**sample, "used_tokens": used, "used_basis": UsedBasis.PROMPT_AND_OUTPUT}
     if used is not None and limit is not None:
+        if not is_limit(limit):  # the caller may know it
+            return UsedTokens(**counted, limit_missing=MissingReason.LIMIT_INVALID)
         return TokenPair(
             **counted,
             limit_tokens=limit,
@@ -144,12 +146,10 @@ def _unused(composer: Mapping[str, Any]) -> MissingReason:
     return MissingReason.USAGE_NOT_REPORTED if has_messages else MissingReason.NOT_MEASURED_YET
 
 
-def _fault(used: Any, limit: Any, percent: Any) -> MissingReason | None:
-    """Say which of the three statements is none that Cursor makes; None is not stated."""
+def _fault(used: Any, percent: Any) -> MissingReason | None:
+    """Say which of the two statements is none that Cursor makes; None is not stated."""
     if used is not None and not is_limit(used):
         return MissingReason.USAGE_INVALID
-    if limit is not None and not is_limit(limit):
-        return MissingReason.LIMIT_INVALID
     if percent is not None and not is_percent(percent):
         return MissingReason.PERCENT_INVALID
     return None

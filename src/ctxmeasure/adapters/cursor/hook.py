@@ -129,7 +129,7 @@ def _of_turn(payload: Mapping[str, Any]) -> Gap:
 def _before_compaction(payload: Mapping[str, Any], query: Query) -> Evidence:
     used, limit = (_stated(payload, key) for key in _PAIR)
     percent = _stated(payload, "context_usage_percent")
-    reason = _fault(used, limit, percent)
+    reason = _fault(used, percent)
     if reason is not None:
         return Gap(reason=reason, partial=_known(used, limit, percent, query))
     sample: dict[str, Any] = {
@@ -140,7 +140,9 @@ def _before_compaction(payload: Mapping[str, Any], query: Query) -> Evidence:
     }
     # The whole context that is to be summarised, answers included; Cursor does not split it.
     counted = {"used_tokens": used, "used_basis": UsedBasis.PROMPT_AND_OUTPUT}
-    if used and limit:
+    if used and not is_count(limit):  # the caller may know it
+        return UsedTokens(**sample, **counted, limit_missing=MissingReason.LIMIT_INVALID)
+    if used and is_limit(limit):
         claim = Claim(Quantity.USED_PERCENT, percent, _rounding(percent))
         # No use above the limit has been seen, and limits that are only Cursor's belief have (§4):
         # so a use above one refutes it.
@@ -169,11 +171,9 @@ def _stated(payload: Mapping[str, Any], key: str) -> Any:
     return 0 if value is None else value
 
 
-def _fault(used: object, limit: object, percent: object) -> MissingReason | None:
+def _fault(used: object, percent: object) -> MissingReason | None:
     if not is_count(used):
         return MissingReason.USAGE_INVALID
-    if not is_count(limit):
-        return MissingReason.LIMIT_INVALID
     if not is_percent(percent):
         return MissingReason.PERCENT_INVALID
     return None

@@ -87,9 +87,7 @@ def _fault(window: Mapping[str, Any]) -> MissingReason | None:
     for key in ("used_percentage", "remaining_percentage"):
         if window.get(key) is not None and not is_percent(window[key]):
             return MissingReason.PERCENT_INVALID
-    size, total = window.get("context_window_size"), window.get("total_input_tokens")
-    if size is not None and not is_count(size):
-        return MissingReason.LIMIT_INVALID
+    total = window.get("total_input_tokens")
     if total is not None and not _is_possible(total):
         return MissingReason.USAGE_INVALID
     return None
@@ -107,13 +105,16 @@ def _absence(window: Mapping[str, Any]) -> MissingReason | None:
 
 
 def _claims(window: Mapping[str, Any]) -> tuple[Claim, ...]:
-    """Return what else the payload says of the percentage, the count derived from it included."""
+    """Return what else the payload says of the percentage, the count derived from it included.
+
+    Against a window that is none, that count says nothing of it.
+    """
     claims = []
     remaining, size = window.get("remaining_percentage"), window.get("context_window_size")
     total = window.get("total_input_tokens")
     if remaining is not None:
         claims.append(Claim(Quantity.REMAINING_PERCENT, float(remaining), _ROUNDING))
-    if total is not None and size:
+    if total is not None and is_limit(size):
         claims.append(Claim(Quantity.USED_PERCENT, 100 * total / size, _ROUNDING))
     return tuple(claims)
 

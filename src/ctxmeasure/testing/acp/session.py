@@ -113,7 +113,7 @@ class SessionWriter(_ConnectionWriter):
     def _report(self, used: int, size: Any, truth: Truth, **fields: Any) -> None:
         """Report a count, of which *truth* is true unless it is a compaction's estimate."""
         if self._is_compacted or used == self._estimate:
-            self._seen, self._estimate = _COMPACTED, used
+            self._seen, self._estimate = Truth.missing("compacted", used_tokens=used), used
         else:
             self._seen, self._estimate = truth, None
         self._is_compacted = False
@@ -153,7 +153,8 @@ class SessionWriter(_ConnectionWriter):
     def lack_a_size(self, size: int) -> None:
         """Report a use without a window."""
         window, reason = ((0, "limit_not_reported"), (-1, "limit_invalid"))[size % 2]
-        self._report(self.fresh(), window, Truth.missing(reason))
+        used = self.fresh()
+        self._report(used, window, Truth.missing(reason, used_tokens=used))
 
     def report_zero(self, size: int) -> None:  # noqa: ARG002 - every step has a size
         """Report a use of 0, which no context has."""
@@ -167,8 +168,9 @@ class SessionWriter(_ConnectionWriter):
 
     def approximate(self, size: int) -> None:  # noqa: ARG002 - as above
         """Report a use and say that it is no exact count."""
-        truth = Truth.missing("estimate_only")
-        self._report(self.fresh(), 200_000, truth, _meta={"approximate": True})
+        used = self.fresh()
+        truth = Truth.missing("estimate_only", used_tokens=used)
+        self._report(used, 200_000, truth, _meta={"approximate": True})
 
     def compact(self, size: int) -> None:  # noqa: ARG002 - as above
         """Compact."""
@@ -185,7 +187,8 @@ class ClaudeBridgeWriter(SessionWriter):
 
     def _pair(self, used: int, window: int) -> Truth:
         is_over = used > window
-        return Truth.missing("limit_contradicted") if is_over else super()._pair(used, window)
+        over = Truth.missing("limit_contradicted", used_tokens=used)
+        return over if is_over else super()._pair(used, window)
 
 
 class KiroWriter(_ConnectionWriter):

@@ -46,7 +46,8 @@ class _PayloadWriter(Writer):
         """Let the payload show *used* tokens at the moment it is handed over."""
         is_over = used > window
         counted = Truth.tokens(used, window, self.now)
-        self._seen = Truth.missing("limit_contradicted") if is_over else counted
+        over = Truth.missing("limit_contradicted", used_tokens=used)
+        self._seen = over if is_over else counted
 
 
 class StatusLineWriter(_PayloadWriter):
@@ -110,7 +111,7 @@ class StatusLineWriter(_PayloadWriter):
     def disagree(self, size: int) -> None:
         """Hand over a line whose percentage is not that of its counts."""
         used = self.fresh()
-        self._seen = Truth.missing("sources_disagree")
+        self._seen = Truth.missing("sources_disagree", used_tokens=used)
         share = round(100 * used / _WINDOW)
         self._full(used, used_percentage=(share + 5 + size) % 101)
 
@@ -147,8 +148,10 @@ class ContextUsageWriter(_PayloadWriter):
 
     def estimate(self, size: int) -> None:
         """State nothing but an estimate."""
-        self._seen = Truth.missing("estimate_only" if size else "not_measured_yet")
-        self._answer(apiUsage=None, totalTokens=9_000 * size)
+        left = 9_000 * size
+        nothing = Truth.missing("not_measured_yet")
+        self._seen = Truth.missing("estimate_only", used_tokens=left) if left else nothing
+        self._answer(apiUsage=None, totalTokens=left)
 
     def refuse(self, size: int) -> None:  # noqa: ARG002 - every step has a size
         """Answer as a version does that does not know the request."""

@@ -62,10 +62,10 @@ class StreamWriter(Writer):
             return self._gap
         window = MODELS[self.model]
         if window is None and self.model not in self._stated:
-            return Truth.missing("model_unknown")
+            return Truth.missing("model_unknown", used_tokens=self._used)
         window = window or _UNKNOWN_WINDOW
         if self._used > window:
-            return Truth.missing("limit_contradicted")
+            return Truth.missing("limit_contradicted", used_tokens=self._used)
         return Truth.tokens(self._used, window)
 
     def answers(self) -> Iterator[Answer]:
@@ -80,8 +80,9 @@ class StreamWriter(Writer):
         yield Answer(Truth.missing("usage_not_reported"), agent_id="an-agent")
         yield Answer(Truth.missing("turn_ids_not_recorded"), turn_id="a-turn")
 
-    def _void(self, reason: str) -> None:
-        self._used, self._gap, self._response_turn = None, Truth.missing(reason), 0
+    def _void(self, reason: str, estimate: int | None = None) -> None:
+        self._used, self._response_turn = None, 0
+        self._gap = Truth.missing(reason, used_tokens=estimate)
 
     def _respond(self, used: int, *, blocks: int, events: bool = False) -> None:
         message_id = f"msg_01{used}"
@@ -163,7 +164,7 @@ class StreamWriter(Writer):
         self.write(frames.status("compacting"))
         self.write(frames.assistant(before + 500, "msg_summary", message={"model": self.model}))
         after = self.shrink()
-        self._void("compacted")
+        self._void("compacted", after if size % 2 else None)
         stated: dict[str, Any] = {"post_tokens": after} if size % 2 else {}
         self.write(frames.boundary(pre_tokens=before, **stated))
 

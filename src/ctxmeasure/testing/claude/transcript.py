@@ -121,6 +121,7 @@ class TranscriptWriter(Writer):
         self.rows = rows
         self._standing: dict[str | None, _Stand] = {None: _NOTHING}  # by row, since a compaction
         self._newest = _NOTHING
+        self._compacted = _COMPACTED
         self._compacted_at: datetime | None = None
         self._agents_leaf: str | None = None
         self._agents_truth: Truth | None = None
@@ -135,7 +136,7 @@ class TranscriptWriter(Writer):
     def _seen(self) -> _Stand:
         here = self._standing[self.rows.leaf]
         # The newest itself: an earlier response can have the same truth, and yet be rewound to.
-        return here if here is self._newest or here == _COMPACTED else _REWOUND
+        return here if here is self._newest or here == self._compacted else _REWOUND
 
     def answers(self) -> Iterator[Answer]:
         """Return what is seen of the session, of its turn, and of its sub-agent."""
@@ -193,7 +194,7 @@ class TranscriptWriter(Writer):
                 self._newest = _Stand(truth, rows.prompt_id, known)
                 self._standing.update(dict.fromkeys(written, self._newest))
             else:
-                self._standing[uuid] = _COMPACTED
+                self._standing[uuid] = self._compacted
             self._emit()
 
     def use_tools(self, size: int) -> None:
@@ -275,11 +276,13 @@ class TranscriptWriter(Writer):
     def _compact(self, size: int, kept: Any = ABSENT) -> None:
         left = self.shrink()
         boundary = self.rows.boundary(post=left if size % 2 else ABSENT, kept=kept)
-        self._standing = {boundary: _COMPACTED}
+        estimate = left if size % 2 else None
+        self._compacted = _Stand(Truth.missing("compacted", used_tokens=estimate))
+        self._standing = {boundary: self._compacted}
         self._emit()
         self._compacted_at = self.rows.now
         summary = self.rows.summary()
-        self._standing[summary] = _COMPACTED
+        self._standing[summary] = self._compacted
         self._emit()
 
     def preserve(self, size: int) -> None:
@@ -295,7 +298,7 @@ class TranscriptWriter(Writer):
         if old is not None:
             rows.loose({**old, "parentUuid": rows.leaf})
             rows.leaf = old["uuid"]
-            self._standing[old["uuid"]] = _COMPACTED
+            self._standing[old["uuid"]] = self._compacted
             self._emit()
 
     def set_clock_back(self, size: int) -> None:
@@ -348,5 +351,7 @@ def _is_main_response(row: Row) -> bool:
 
 def _truth(used: int, window: int | None, at: datetime) -> Truth:
     if window is None:
-        return Truth.missing("model_unknown")
-    return Truth.missing("limit_contradicted") if used > window else Truth.tokens(used, window, at)
+        return Truth.missing("model_unknown", used_tokens=used)
+    if used > window:
+        return Truth.missing("limit_contradicted", used_tokens=used)
+    return Truth.tokens(used, window, at)

@@ -14,9 +14,6 @@ from .rows import WINDOW
 
 __all__ = ["AppServerWriter"]
 
-_COMPACTED = Truth.missing("compacted")
-_OVERRUN = Truth.missing("limit_contradicted")
-
 
 class AppServerWriter(Writer):
     """Writes the notifications of a connection, and knows what each of them shows."""
@@ -74,7 +71,8 @@ class AppServerWriter(Writer):
 
     @property
     def _is_counted(self) -> bool:
-        return self._seen.used_tokens is not None or self._seen == _OVERRUN
+        is_over = self._seen.reason == "limit_contradicted"
+        return self._seen.reason is None or is_over
 
     def _show(self, truth: Truth) -> None:
         self._seen = self._turns[self._turn_id].truth = truth
@@ -122,8 +120,9 @@ class AppServerWriter(Writer):
     def overflow(self, size: int) -> None:  # noqa: ARG002 - as above
         """Report a response of more tokens than the window holds."""
         self._go_on()
-        self._show(_OVERRUN)
-        self._report(1_000_000 + self.number)
+        used = 1_000_000 + self.number
+        self._show(Truth.missing("limit_contradicted", used_tokens=used))
+        self._report(used)
 
     def chatter(self, size: int) -> None:
         """Notify of what says nothing of the context."""
@@ -158,8 +157,8 @@ class AppServerWriter(Writer):
         self._repeat()
         self._notify(notifications.compaction("item/started", self._turn_id))
         self._report(self.fresh())
-        self._show(_COMPACTED)
         left = self.shrink()
+        self._show(Truth.missing("compacted", used_tokens=left))
         self._last = None
         self._notify(notifications.estimated(left, self._lifetime, turn=self._turn_id))
         self._notify(notifications.compaction(turn=self._turn_id))

@@ -120,8 +120,10 @@ class OldExecWriter(Writer):
         """Compact, to a context that Codex estimates."""
         self._go_on()
         nothing = dict.fromkeys(usage(0), 0)
-        left = {**nothing, "total_tokens": self.shrink()}
-        self._count(Truth.missing("compacted"), left, usage(self._lifetime + 40))
+        left = self.shrink()
+        estimated = {**nothing, "total_tokens": left}
+        compacted = Truth.missing("compacted", used_tokens=left)
+        self._count(compacted, estimated, usage(self._lifetime + 40))
 
     def exceed(self, size: int) -> None:  # noqa: ARG002 - as above
         """Mark the meter as full."""

@@ -53,9 +53,6 @@ MODELS = {
 NOT_FOUND = Truth.missing("turn_not_found")
 """What must be seen of a turn that has not been answered."""
 
-_COMPACTED = Truth.missing("compacted")
-_REWOUND = Truth.missing("rewound")
-
 
 @define
 class Turn:
@@ -136,9 +133,11 @@ class RolloutWriter(Writer):
         """The turn that has begun last."""
         return self._turns[self.rows.turn_id or ""]
 
-    def _emit(self) -> None:
-        """Write the rows that are new."""
+    def _emit(self, *, left: int | None = None) -> None:
+        """Write the rows that are new; the count in them tells what a compaction has *left*."""
         for row in self.rows.rows[len(self.written) :]:
+            if left is not None and row["payload"].get("type") == "token_count":
+                self._void(Truth.missing("compacted", used_tokens=left))
             self.now = self.rows.clock + timedelta(seconds=len(self.written))
             self._put(line(row))
 
@@ -153,7 +152,8 @@ class RolloutWriter(Writer):
         """
         counted = Truth.tokens(used, self.rows.window, self.rows.now)
         is_over = used > self.rows.window
-        self._seen = Truth.missing("limit_contradicted") if is_over else counted
+        over = Truth.missing("limit_contradicted", used_tokens=used)
+        self._seen = over if is_over else counted
         self._turn.truth = self._seen
 
     # -- turns --------------------------------------------------------------------------------
@@ -252,9 +252,10 @@ class RolloutWriter(Writer):
             rows.record()
         rows.count()
         self._emit()  # nobody can tell yet whose request that was
-        self._void(_COMPACTED)
-        rows.replace(self.shrink())
-        self._emit()
+        left = self.shrink()
+        self._void(Truth.missing("compacted"))
+        rows.replace(left)
+        self._emit(left=left)
 
     def fail(self, size: int) -> None:
         """Fail because the window is exceeded, and mark the meter as full."""
@@ -275,11 +276,14 @@ class RolloutWriter(Writer):
         if self._is_running:
             self.end(size)
         is_told = self._turns or not self._is_fork
-        if self._seen not in (_COMPACTED, _REWOUND):
-            self._seen = Truth.missing("estimate_only" if is_told else "carried_over")
-        self.rows.estimate(self.shrink())
+        left = self.shrink()
+        reason = "estimate_only" if is_told else "carried_over"
+        if self._seen.reason in ("compacted", "rewound"):
+            reason = self._seen.reason
+        self._seen = Truth.missing(reason, used_tokens=left if is_told else None)
+        self.rows.estimate(left)
         self._emit()
-        self._seen = _REWOUND if is_told else self._seen
+        self._seen = Truth.missing("rewound", used_tokens=left) if is_told else self._seen
         self.rows.event("thread_rolled_back", num_turns=1)
         self._emit()
 

@@ -70,18 +70,21 @@ class HookWriter(Writer):
 
     def disagree(self, size: int) -> None:
         """State a percentage that is not that of the counts."""
-        self._seen = Truth.missing("sources_disagree")
-        self._pre_compact(self.fresh(), 200_000, 99 - size % 3)
+        used = self.fresh()
+        self._seen = Truth.missing("sources_disagree", used_tokens=used)
+        self._pre_compact(used, 200_000, 99 - size % 3)
 
     def overflow(self, size: int) -> None:
         """State more tokens than the window holds."""
-        self._seen = Truth.missing("limit_contradicted")
+        self._seen = Truth.missing("limit_contradicted", used_tokens=250_000 + size)
         self._pre_compact(250_000 + size, 200_000, 100)
 
     def state_nothing(self, size: int) -> None:
         """State no count and no percentage, or a count and no window to hold it against."""
-        self._seen = Truth.missing("limit_not_reported" if size % 2 else "usage_not_reported")
-        self._pre_compact(self.fresh() if size % 2 else 0, 0, 0)
+        used = self.fresh() if size % 2 else 0
+        nothing = Truth.missing("usage_not_reported")
+        self._seen = Truth.missing("limit_not_reported", used_tokens=used) if used else nothing
+        self._pre_compact(used, 0, 0)
 
     def stop(self, size: int) -> None:
         """End the turn, with sums over its calls or without any."""
@@ -144,5 +147,5 @@ class StatusLineWriter(Writer):
     def disagree(self, size: int) -> None:
         """Hand over a percentage that is not that of what is left."""
         percent = self._fresh_percent()
-        self._seen = Truth.missing("sources_disagree")
+        self._seen = Truth.missing("sources_disagree", used_percent=percent)
         self._line(percent, remaining_percentage=99 - size)

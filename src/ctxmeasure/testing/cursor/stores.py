@@ -105,13 +105,15 @@ class ComposerWriter(_ChatWriter):
 
     def count_alone(self, size: int) -> None:  # noqa: ARG002 - as above
         """Write the used count and no limit."""
-        self._seen = Truth.missing("limit_not_reported")
-        self._document(**self._counts(self.fresh(), 0))
+        used = self.fresh()
+        self._seen = Truth.missing("limit_not_reported", used_tokens=used)
+        self._document(**self._counts(used, 0))
 
     def count_and_disagree(self, size: int) -> None:
         """Write counts and a percentage that is not theirs."""
-        self._seen = Truth.missing("sources_disagree")
-        self._document(**self._counts(self.fresh(), _LIMIT), contextUsagePercent=3 + size)
+        used = self.fresh()
+        self._seen = Truth.missing("sources_disagree", used_tokens=used)
+        self._document(**self._counts(used, _LIMIT), contextUsagePercent=3 + size)
 
     def empty(self, size: int) -> None:  # noqa: ARG002 - as above
         """Empty the document, as a chat that is archived."""
@@ -191,7 +193,8 @@ class ChatStoreWriter(_ChatWriter):
 
     def count_alone(self, size: int) -> None:  # noqa: ARG002 - as above
         """Write a root with a used count and no maximum."""
-        self._show(Truth.missing("limit_not_reported"), self.fresh(), 0)
+        used = self.fresh()
+        self._show(Truth.missing("limit_not_reported", used_tokens=used), used, 0)
 
     def count_nothing(self, size: int) -> None:  # noqa: ARG002 - as above
         """Write a root whose counts are not set."""

@@ -84,12 +84,13 @@ class RpcWriter(Writer):
 
     def contradict_itself(self, size: int) -> None:
         """State a percentage that is not that of its counts."""
-        self._seen = Truth.missing("sources_disagree")
-        self._stats(self._use(self.fresh(), 1_000_000, 50.0 + size))
+        used = self.fresh()
+        self._seen = Truth.missing("sources_disagree", used_tokens=used)
+        self._stats(self._use(used, 1_000_000, 50.0 + size))
 
     def estimate(self, size: int) -> None:  # noqa: ARG002 - every step has a size
         """State a use before any reply, all of which Pi estimates."""
-        self._seen = Truth.missing("estimate_only")
+        self._seen = Truth.missing("estimate_only", used_tokens=573)
         self._stats(self._use(573, 200_000), total=0)
 
     def report_badly(self, size: int) -> None:
@@ -101,8 +102,9 @@ class RpcWriter(Writer):
     def lack_a_window(self, size: int) -> None:
         """State a use without a window."""
         window, reason = _BAD_WINDOWS[size % len(_BAD_WINDOWS)]
-        self._seen = Truth.missing(reason)
-        self._stats(self._use(self.fresh(), window))
+        used = self.fresh()
+        self._seen = Truth.missing(reason, used_tokens=used)
+        self._stats(self._use(used, window))
 
     def lack_the_use(self, size: int) -> None:
         """State nothing but sums, as before 0.63.0 or without a model."""
@@ -111,9 +113,11 @@ class RpcWriter(Writer):
 
     def compact(self, size: int) -> None:
         """Answer ``compact``, which does not name the session."""
-        known, self._seen, self._other = self._other, *[Truth.missing("compacted")] * 2
-        left = {"estimatedTokensAfter": self.shrink()} if size % 2 else {}
-        self.write(answer("compact", {"tokensBefore": 90_000, "usage": usage(14_700), **left}))
+        left = self.shrink() if size % 2 else None
+        compacted = Truth.missing("compacted", used_tokens=left)
+        known, self._seen, self._other = self._other, compacted, compacted
+        stated = {} if left is None else {"estimatedTokensAfter": left}
+        self.write(answer("compact", {"tokensBefore": 90_000, "usage": usage(14_700), **stated}))
         self._other = known
 
     def state_the_model(self, size: int) -> None:

@@ -103,9 +103,9 @@ class _Stand:
             return Truth.missing("rewound")
         (used, at), window = self.counted, self.model.window
         if window is None:
-            return Truth.missing("model_unknown")
+            return Truth.missing("model_unknown", used_tokens=used)
         if used > window:
-            return Truth.missing("limit_contradicted")
+            return Truth.missing("limit_contradicted", used_tokens=used)
         return Truth.tokens(used, window, at)
 
     def void(self, reason: str) -> _Stand:

@@ -75,7 +75,7 @@ class StreamWriter(Writer):
         # A model without a window is only selected by an answer, and with Pi's default.
         limit = self._window or self.model.window or _DEFAULT_WINDOW
         if self._window is None and self._counted > limit:
-            return Truth.missing("limit_contradicted")
+            return Truth.missing("limit_contradicted", used_tokens=self._counted)
         return Truth.tokens(self._counted, limit, self._counted_at)
 
     def answers(self) -> Iterator[Answer]:
@@ -91,8 +91,9 @@ class StreamWriter(Writer):
             yield Answer(seen, session_id=self._session_id)
             yield Answer(Truth.missing("session_mismatch"), session_id="another")
 
-    def _void(self, reason: str) -> None:
-        self._counted, self._gap, self._is_compacting = None, Truth.missing(reason), False
+    def _void(self, reason: str, estimate: int | None = None) -> None:
+        self._counted, self._is_compacting = None, False
+        self._gap = Truth.missing(reason, used_tokens=estimate)
 
     def _message(self, used: int, **fields: Any) -> dict[str, Any]:
         named = {"model": self.model.id, "provider": self.model.provider}
@@ -185,7 +186,7 @@ class StreamWriter(Writer):
         left = self.shrink()
         self._is_compacting = True
         self.write({"type": "compaction_start", "reason": "manual"})
-        self._void("compacted")
+        self._void("compacted", left if size % 2 else None)
         result = {"summary": "x" * size, "tokensBefore": before, "usage": usage(14_700)}
         if size % 2:
             result["estimatedTokensAfter"] = left

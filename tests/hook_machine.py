@@ -448,7 +448,7 @@ class HookMachine(RuleBasedStateMachine):
         if process.is_over:
             ((session, hook),) = (each for each in self.running if each[1].process is process)
             self.running.remove((session, hook))
-            assert process.left == []
+            assert not process.left, process.left
             self._has_ended(session, hook)
             self._look_around()
         self.is_sound = True
@@ -536,6 +536,10 @@ class HookMachine(RuleBasedStateMachine):
                 truth = self._truth(session, agent_id=AGENT)
             case "SessionEnd":
                 truth = self._truth(session, turn_id=None, agent_id=None, phase=None)
+                if session.writer.agent == "codex":  # its last turn counts once it has ended
+                    last = {"turn_id": session.writer.turn, "phase": Phase.TERMINAL}
+                    ended = self._truth(session, **last)
+                    truth = truth if truth == ended else ended
             case _:
                 return
         self._must_be_there(session, truth)

@@ -187,7 +187,8 @@ class Kernel:
             makes = bool(flags & os.O_CREAT)
             _obey(*process.stop(can_fail=makes))
             descriptor = real(path, flags, *rest, **named)
-            process.descriptors[descriptor] = Path(path).name
+            if flags & os.O_ACCMODE != os.O_RDONLY:  # others are closed behind our back, by `io`
+                process.descriptors[descriptor] = Path(path).name
             if makes:
                 _date(path, process.at)
             return descriptor

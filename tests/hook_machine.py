@@ -56,6 +56,8 @@ NOTE = re.compile(
     r"|the state folder cannot be written in|OSError at ledger/book\.py:\d+)"
 )
 
+_AGAIN = "the last hook, which its agent calls again"
+
 Sample: TypeAlias = tuple[int | None, int | None, str]
 """Used tokens, their limit, and when they were measured."""
 
@@ -72,8 +74,8 @@ class _Claude(TranscriptWriter):
         *("overflow", "report_badly", "compact", "rewind"),
     )
     events = (
-        *("PostToolUse", "Stop", "SubagentStop", "PreCompact", "PostCompact"),
-        *("SessionStart", "SessionEnd", "Notification"),
+        *("UserPromptSubmit", "PostToolUse", "Stop", _AGAIN, "Stop", "SubagentStop"),
+        *("PreCompact", "PostCompact", "SessionStart", "SessionEnd", "Notification"),
     )
 
     def __init__(self, number: int) -> None:
@@ -123,7 +125,10 @@ class _Codex(RolloutWriter):
 
     agent = "codex"
     works = ("respond", "call", "repeat", "end", "switch_model", "overflow", "compact", "interrupt")
-    events = ("PostToolUse", "Stop", "PreCompact", "PostCompact", "SessionStart", "SessionEnd")
+    events = (
+        *("UserPromptSubmit", "PostToolUse", "Stop", _AGAIN, "Stop"),
+        *("PreCompact", "PostCompact", "SessionStart", "SessionEnd"),
+    )
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -244,8 +249,11 @@ class _Session:
         self.path.write_bytes(whole[: self.flushed])
 
     def next_moment(self, later: int) -> datetime:
+        """Return when the next hook is handed over, and let the time pass for the agent too."""
+        self.writer.rows.clock += later * SECOND
+        self.writer.now += later * SECOND
         last = max(self.hooks, default=START)
-        return max(self.writer.now, last + timedelta(milliseconds=1)) + later * SECOND
+        return max(self.writer.now, last + timedelta(milliseconds=1))
 
     def truths(self, since: int, until: int, **asked: Any) -> Iterator[Truth]:
         """Yield what was true of what was *asked*, from one number of rows on disk to another."""
@@ -275,9 +283,10 @@ def _written(moment: datetime) -> str:
 
 # -- what happens ---------------------------------------------------------------------------------
 
-_INDEX = st.integers(0, 9)
-_LATER = st.sampled_from((0, 0, 1, 20))
-_FLUSHED = st.one_of(st.just(10**9), st.integers(0, 400))
+_NUMBER = st.integers(0, 99)
+_SESSION = st.sampled_from((0, 0, 1, 1, 2))
+_LATER = st.sampled_from((0, 1, 20))
+_FLUSHED = st.one_of(st.just(10**9), st.just(10**9), st.integers(0, 400))
 _ENDS, _WAITS, _FAILS, _DIES = "ends", "waits", "fails", "dies"
 _FATE = st.tuples(
     st.sampled_from((_ENDS, _ENDS, _WAITS, _FAILS, _DIES)), st.integers(0, 60), st.integers(0, 99)
@@ -316,65 +325,38 @@ class HookMachine(RuleBasedStateMachine):
 
     # -- rules ------------------------------------------------------------------------------------
 
-    @rule(which=_INDEX, flushed=_FLUSHED, fate=_FATE)
-    def a_turn_begins(self, which: int, flushed: int, fate: Fate) -> None:
-        session = self._session(which)
-        session.writer.prompts()
-        self._fire(session, "UserPromptSubmit", 0, fate)
-        session.flush(flushed)
-
-    @rule(which=_INDEX, number=st.integers(0, 99), size=_INDEX, flushed=_FLUSHED)
+    @rule(which=_SESSION, number=_NUMBER, size=st.integers(0, 9), flushed=_FLUSHED)
     def the_agent_works(self, which: int, number: int, size: int, flushed: int) -> None:
-        session = self._session(which)
+        session = self.sessions[which]
         works = session.writer.works
         session.writer.take(works[number % len(works)], size)
         session.flush(flushed)
 
-    @rule(which=_INDEX, flushed=_FLUSHED)
-    def rows_reach_the_disk(self, which: int, flushed: int) -> None:
-        self._session(which).flush(flushed)
-
-    @rule(which=_INDEX, number=st.integers(0, 99), later=_LATER, fate=_FATE)
-    def a_hook_fires(self, which: int, number: int, later: int, fate: Fate) -> None:
-        session = self._session(which)
+    @rule(which=_SESSION, number=_NUMBER, later=_LATER, fate=_FATE, flushed=_FLUSHED)
+    def a_hook_fires(self, which: int, number: int, later: int, fate: Fate, flushed: int) -> None:
+        session = self.sessions[which]
         events = session.writer.events
         self._fire(session, events[number % len(events)], later, fate)
-
-    @precondition(lambda self: any(session.hooks for session in self.sessions))
-    @rule(which=_INDEX, later=_LATER, fate=_FATE)
-    def a_hook_fires_again(self, which: int, later: int, fate: Fate) -> None:
-        session = self._session(which)
-        if session.hooks:
-            last = session.hooks[max(session.hooks)]
-            self._start(session, last.payload, later, fate)
+        session.flush(flushed)
 
     @precondition(lambda self: self.running)
-    @rule(which=_INDEX, fate=_FATE)
-    def a_hook_goes_on(self, which: int, fate: Fate) -> None:
-        self._go_on(*self.running[which % len(self.running)], fate)
+    @rule(number=_NUMBER, fate=_FATE)
+    def a_hook_goes_on(self, number: int, fate: Fate) -> None:
+        self._go_on(*self.running[number % len(self.running)], fate)
 
-    @rule(which=_INDEX, seconds=st.integers(1, 40))
-    def time_passes(self, which: int, seconds: int) -> None:
-        writer = self._session(which).writer
-        writer.rows.clock += seconds * SECOND
-        writer.now += seconds * SECOND
-
-    @precondition(lambda self: not self.running)
-    @rule(which=_INDEX, damage=_DAMAGE)
-    def a_state_is_lost(self, which: int, damage: int | bytes | None) -> None:
-        session = self._session(which)
-        path = self.state / "sessions" / f"{self._public_id(session)}.json"
-        if path.exists():
-            _damage(path, damage)
-            session.forget()
-
-    @precondition(lambda self: not self.running)
-    @rule(damage=_DAMAGE)
-    def the_journal_is_lost(self, damage: int | bytes | None) -> None:
-        path = self.state / "journal"
-        if path.exists():
-            self.lost.append(json.loads(path.read_bytes())["lines"])
-            _damage(path, damage)
+    @precondition(lambda self: self.seen and not self.running)
+    @rule(which=st.integers(0, 3), damage=_DAMAGE)
+    def a_file_is_lost(self, which: int, damage: int | bytes | None) -> None:
+        """The state of a session is lost, or what a killed hook has written down to be done."""
+        journal = self.state / "journal"
+        if which < len(self.sessions):
+            path = self._state_of(self.sessions[which])
+            if path.exists():
+                _damage(path, damage)
+                self.sessions[which].forget()
+        elif journal.exists():
+            self.lost.append(json.loads(journal.read_bytes())["lines"])
+            _damage(journal, damage)
 
     def teardown(self) -> None:
         """Let everything come to its end, and see what came of it."""
@@ -399,20 +381,21 @@ class HookMachine(RuleBasedStateMachine):
 
     # -- hooks ------------------------------------------------------------------------------------
 
-    def _session(self, which: int) -> _Session:
-        return self.sessions[which % len(self.sessions)]
-
     def _public_id(self, session: _Session) -> str:
         path = self.state / "key"
         key = path.read_bytes() if path.exists() else b"none"
         return opaque.session_id(session.writer.agent, session.writer.native, key)
 
-    def _fire(self, session: _Session, event: str, later: int, fate: Fate) -> None:
-        self._start(session, session.writer.payload(event, session.path), later, fate)
+    def _state_of(self, session: _Session) -> Path:
+        return self.state / "sessions" / f"{self._public_id(session)}.json"
 
-    def _start(
-        self, session: _Session, payload: Mapping[str, Any], later: int, fate: Fate
-    ) -> None:
+    def _fire(self, session: _Session, event: str, later: int, fate: Fate) -> None:
+        if event == "UserPromptSubmit":
+            session.writer.prompts()
+        if event == _AGAIN and session.hooks:
+            payload = session.hooks[max(session.hooks)].payload
+        else:
+            payload = session.writer.payload("Stop" if event == _AGAIN else event, session.path)
         at = session.next_moment(later)
         options = {
             "--agent": session.writer.agent,

@@ -50,7 +50,9 @@ class Process:
 
     def __init__(self, kernel: Kernel, work: Callable[[], object], at: datetime) -> None:
         self._kernel, self._work = kernel, work
-        self._may_go, self._has_stopped = threading.Semaphore(0), threading.Semaphore(0)
+        self._may_go, self._has_stopped = threading.Lock(), threading.Lock()
+        self._may_go.acquire()
+        self._has_stopped.acquire()
         self._order, self._cut = Order.GO, 0
         self._raised: BaseException | None = None
         self.at = at

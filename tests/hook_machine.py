@@ -70,8 +70,8 @@ class _Claude(TranscriptWriter):
 
     agent = "claude"
     works = (
-        *("respond", "use_tools", "chain", "note", "fail", "aside", "delegate", "switch_model"),
-        *("overflow", "report_badly", "compact", "rewind"),
+        *("respond", "use_tools", "respond", "delegate", "respond", "chain", "respond", "fail"),
+        *("respond", "compact", "respond", "rewind", "respond", "switch_model", "overflow"),
     )
     events = (
         *("UserPromptSubmit", "PostToolUse", "Stop", _AGAIN, "Stop", "SubagentStop"),
@@ -124,7 +124,10 @@ class _Codex(RolloutWriter):
     """Writes a session of Codex; also answers who asks for its running turn by name."""
 
     agent = "codex"
-    works = ("respond", "call", "repeat", "end", "switch_model", "overflow", "compact", "interrupt")
+    works = (
+        *("respond", "end", "call", "end", "respond", "end", "call", "interrupt"),
+        *("respond", "repeat", "compact", "overflow", "switch_model"),
+    )
     events = (
         *("UserPromptSubmit", "PostToolUse", "Stop", _AGAIN, "Stop"),
         *("PreCompact", "PostCompact", "SessionStart", "SessionEnd"),
@@ -284,7 +287,7 @@ def _written(moment: datetime) -> str:
 # -- what happens ---------------------------------------------------------------------------------
 
 _NUMBER = st.integers(0, 99)
-_SESSION = st.sampled_from((0, 0, 1, 1, 2))
+_SESSION = st.sampled_from((0, 0, 0, 1, 1, 2))
 _LATER = st.sampled_from((0, 1, 20))
 _FLUSHED = st.one_of(st.just(10**9), st.just(10**9), st.integers(0, 400))
 _ENDS, _WAITS, _FAILS, _DIES = "ends", "waits", "fails", "dies"

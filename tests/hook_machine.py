@@ -101,6 +101,9 @@ class _Claude(TranscriptWriter):
     def prompts(self) -> None:
         self.take("prompt", 1)
 
+    def ends(self) -> None:
+        """Write nothing: a turn's last row is its last response."""
+
     def payload(self, event: str, path: Path) -> dict[str, Any]:
         payload = {
             "session_id": self.native,
@@ -156,6 +159,10 @@ class _Codex(RolloutWriter):
 
     def prompts(self) -> None:
         self.take("start", 0)
+
+    def ends(self) -> None:
+        """Write the end of the turn, which comes behind its stop."""
+        self.take("end", 0)
 
     def payload(self, event: str, path: Path) -> dict[str, Any]:
         own = {"session_id": self.native, "transcript_path": str(path), "cwd": PLACE}
@@ -247,9 +254,10 @@ class _Session:
         return bisect_right([*ends], self.flushed)
 
     def flush(self, count: int) -> None:
-        whole = self.content
-        self.flushed = min(len(whole), self.flushed + count)
-        self.path.write_bytes(whole[: self.flushed])
+        whole, before = self.content, self.flushed
+        self.flushed = min(len(whole), before + count)
+        if self.flushed > before:
+            self.path.write_bytes(whole[: self.flushed])
 
     def next_moment(self, later: int) -> datetime:
         """Return when the next hook is handed over, and let the time pass for the agent too."""
@@ -292,9 +300,11 @@ _LATER = st.sampled_from((0, 1, 20))
 _FLUSHED = st.one_of(st.just(10**9), st.just(10**9), st.integers(0, 400))
 _ENDS, _WAITS, _FAILS, _DIES = "ends", "waits", "fails", "dies"
 _FATE = st.tuples(
-    st.sampled_from((_ENDS, _ENDS, _WAITS, _FAILS, _DIES)), st.integers(0, 60), st.integers(0, 99)
+    st.sampled_from((_ENDS, _WAITS, _FAILS, _DIES)), st.integers(0, 40), st.integers(0, 99)
 )
-"""How a process goes on: so many calls, and then this; of a write that is cut, so many bytes."""
+"""How a process goes on: so many calls (a hook makes some 30), and then this; of a write that is
+cut, so many bytes are made."""
+_TO_ITS_END = (_ENDS, 0, 0)
 _DAMAGE = st.one_of(st.none(), st.integers(0, 300), st.sampled_from((b"{}", b"[]", b"\0garbage\n")))
 """What becomes of a file: it is removed, cut or replaced."""
 
@@ -342,6 +352,19 @@ class HookMachine(RuleBasedStateMachine):
         self._fire(session, events[number % len(events)], later, fate)
         session.flush(flushed)
 
+    @rule(which=_SESSION, tools=st.integers(0, 2), times=st.integers(1, 2), fate=_FATE)
+    def a_turn_passes(self, which: int, tools: int, times: int, fate: Fate) -> None:
+        session = self.sessions[which]
+        self._fire(session, "UserPromptSubmit", 0, _TO_ITS_END)
+        for tool in range(tools + 1):
+            session.writer.take("respond", 0)
+            session.flush(10**9)
+            if tool:
+                self._fire(session, "PostToolUse", 0, _TO_ITS_END)
+        for _ in range(times):
+            self._fire(session, "Stop", 0, fate)
+        session.writer.ends()
+
     @precondition(lambda self: self.running)
     @rule(number=_NUMBER, fate=_FATE)
     def a_hook_goes_on(self, number: int, fate: Fate) -> None:
@@ -375,10 +398,10 @@ class HookMachine(RuleBasedStateMachine):
 
     def _close_the_book(self) -> None:
         for session, hook in [*self.running]:
-            self._go_on(session, hook, (_ENDS, 0, 0))
+            self._go_on(session, hook, _TO_ITS_END)
         for session in self.sessions:
             session.flush(10**9)
-            self._fire(session, "SessionEnd", 2, (_ENDS, 0, 0))
+            self._fire(session, "SessionEnd", 2, _TO_ITS_END)
         assert not (self.state / "journal").exists()
         assert self.seen.endswith(b"\n") or not self.seen
 

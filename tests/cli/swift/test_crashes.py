@@ -53,8 +53,9 @@ def fault(plant: Callable[[Patch], None]) -> Callable[[Patch], None]:
 @fault
 def saves_the_state_before_the_lines(patch: Patch) -> None:
     def publish(self: Book, lines: bytes, state: Path, content: bytes) -> None:
-        self.save(state, content)
-        ledger._append(self._out, lines, ledger._end_of(self._out)[0])
+        with self._lock(ledger._SHARED):
+            self.save(state, content)
+            ledger._append(self._out, lines, ledger._end_of(self._out)[0])
 
     patch.setattr(Book, "publish", publish)
 
@@ -62,8 +63,9 @@ def saves_the_state_before_the_lines(patch: Patch) -> None:
 @fault
 def appends_the_lines_without_a_journal(patch: Patch) -> None:
     def publish(self: Book, lines: bytes, state: Path, content: bytes) -> None:
-        ledger._append(self._out, lines, ledger._end_of(self._out)[0])
-        self.save(state, content)
+        with self._lock(ledger._SHARED):
+            ledger._append(self._out, lines, ledger._end_of(self._out)[0])
+            self.save(state, content)
 
     patch.setattr(Book, "publish", publish)
 

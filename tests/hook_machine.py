@@ -69,6 +69,7 @@ class _Claude(TranscriptWriter):
     """Writes a session of Claude Code; also answers who asks for the turn that it stands on."""
 
     agent = "claude"
+    delegated: str | None = None  # the turn whose sub-agent spoke last
     works = (
         *("respond", "use_tools", "respond", "delegate", "respond", "chain", "respond", "fail"),
         *("respond", "compact", "respond", "rewind", "respond", "switch_model", "overflow"),
@@ -97,6 +98,10 @@ class _Claude(TranscriptWriter):
     @property
     def turn(self) -> str | None:
         return self.rows.prompt_id
+
+    def delegate(self, size: int) -> None:
+        super().delegate(size)
+        self.delegated = self.turn
 
     def prompts(self) -> None:
         self.take("prompt", 1)
@@ -127,6 +132,7 @@ class _Codex(RolloutWriter):
     """Writes a session of Codex; also answers who asks for its running turn by name."""
 
     agent = "codex"
+    delegated = None
     works = (
         *("respond", "end", "call", "end", "respond", "end", "call", "interrupt"),
         *("respond", "repeat", "compact", "overflow", "switch_model"),
@@ -541,7 +547,7 @@ class HookMachine(RuleBasedStateMachine):
                     session.debts.pop(hook.turn, None)
                     if truth.reason is None or truth.reason in MENDED:
                         session.debts[hook.turn] = _Debt(at=hook.at)
-            case "SubagentStop":
+            case "SubagentStop" if hook.turn == session.writer.delegated:
                 truth = self._truth(session, agent_id=AGENT)
             case "SessionEnd":
                 truth = self._truth(session, turn_id=None, agent_id=None, phase=None)

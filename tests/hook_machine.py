@@ -613,9 +613,7 @@ class HookMachine(RuleBasedStateMachine):
             assert self.samples[key] <= often, "a sample that is repeated"
             self._is_in_time(session, hook, event["scope"])
 
-    def _is_true(
-        self, session: _Session, hook: _Hook, event: Mapping[str, Any], name: str
-    ) -> None:
+    def _is_true(self, session: _Session, hook: _Hook, event: Mapping[str, Any], name: str) -> None:
         value, scope = event["payload"][name]["value"], event["scope"]
         until, since = session.rows, hook.since
         if value["method"] == "claude_hook":

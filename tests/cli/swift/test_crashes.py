@@ -29,28 +29,35 @@ from ctxmeasure.track.witness_log import WitnessLog
 Patch: TypeAlias = pytest.MonkeyPatch
 
 TestHooks = HookMachine.TestCase
-TestHooks.settings = settings(settings.default, max_examples=60, stateful_step_count=40)
+TestHooks.settings = settings(settings.default, max_examples=30, stateful_step_count=25)
 
 # The same inputs each time; the first that fails is enough, and is not made smaller.
 ENOUGH = settings(
     TestHooks.settings,
-    max_examples=200,
+    max_examples=100,
     derandomize=True,
     database=None,
     phases=[Phase.explicit, Phase.generate],
     report_multiple_bugs=False,
 )
 
-FAULTS: list[Callable[[Patch], None]] = []
+Plant: TypeAlias = Callable[[Patch], None]
+
+FAULTS: dict[Plant, int] = {}
+"""What plants a fault, and how many steps it takes until it shows."""
 
 
-def fault(plant: Callable[[Patch], None]) -> Callable[[Patch], None]:
+def fault(steps: int) -> Callable[[Plant], Plant]:
     """Add the decorated function to the faults, under what its name says."""
-    FAULTS.append(plant)
-    return plant
+
+    def add(plant: Plant) -> Plant:
+        FAULTS[plant] = steps
+        return plant
+
+    return add
 
 
-@fault
+@fault(12)
 def saves_the_state_before_the_lines(patch: Patch) -> None:
     def publish(self: Book, lines: bytes, state: Path, content: bytes) -> None:
         with self._lock(ledger._SHARED):
@@ -60,7 +67,7 @@ def saves_the_state_before_the_lines(patch: Patch) -> None:
     patch.setattr(Book, "publish", publish)
 
 
-@fault
+@fault(12)
 def appends_the_lines_without_a_journal(patch: Patch) -> None:
     def publish(self: Book, lines: bytes, state: Path, content: bytes) -> None:
         with self._lock(ledger._SHARED):
@@ -70,7 +77,7 @@ def appends_the_lines_without_a_journal(patch: Patch) -> None:
     patch.setattr(Book, "publish", publish)
 
 
-@fault
+@fault(12)
 def keeps_the_journal(patch: Patch) -> None:
     unlink = Path.unlink
     patch.setattr(
@@ -78,12 +85,12 @@ def keeps_the_journal(patch: Patch) -> None:
     )
 
 
-@fault
+@fault(40)
 def writes_what_was_cut_from_its_beginning(patch: Patch) -> None:
     patch.setattr(ledger, "_can_be_continued", lambda *_: False)
 
 
-@fault
+@fault(40)
 def writes_on_without_looking_where_it_was_cut(patch: Patch) -> None:
     def append(path: str, lines: bytes, _: int) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -93,7 +100,7 @@ def writes_on_without_looking_where_it_was_cut(patch: Patch) -> None:
     patch.setattr(ledger, "_append", append)
 
 
-@fault
+@fault(40)
 def lets_the_hooks_of_a_session_overlap(patch: Patch) -> None:
     real = Book._lock
 
@@ -108,7 +115,7 @@ def lets_the_hooks_of_a_session_overlap(patch: Patch) -> None:
     patch.setattr(Book, "_lock", lock)
 
 
-@fault
+@fault(40)
 def lets_sessions_publish_at_the_same_time(patch: Patch) -> None:
     real = Book._lock
 
@@ -123,7 +130,7 @@ def lets_sessions_publish_at_the_same_time(patch: Patch) -> None:
     patch.setattr(Book, "_lock", lock)
 
 
-@fault
+@fault(12)
 def keeps_a_lock(patch: Patch) -> None:
     @contextmanager
     def lock(self: Book, place: int) -> Iterator[None]:
@@ -133,12 +140,12 @@ def keeps_a_lock(patch: Patch) -> None:
     patch.setattr(Book, "_lock", lock)
 
 
-@fault
+@fault(12)
 def keeps_the_folder_open(patch: Patch) -> None:
     patch.setattr(Book, "close", lambda _: None)
 
 
-@fault
+@fault(40)
 def publishes_a_sample_each_time_it_is_met(patch: Patch) -> None:
     real = WitnessLog.publish
 
@@ -148,32 +155,32 @@ def publishes_a_sample_each_time_it_is_met(patch: Patch) -> None:
     patch.setattr(WitnessLog, "publish", publish)
 
 
-@fault
+@fault(40)
 def forgets_what_it_published_with_its_state(patch: Patch) -> None:
     patch.setattr(recording, "_published", lambda *_: [])
 
 
-@fault
+@fault(40)
 def does_not_ask_again(patch: Patch) -> None:
     patch.setattr(sampling, "_stopped", lambda *_: iter(()))
 
 
-@fault
+@fault(12)
 def overlooks_a_turn_whose_stop_was_killed(patch: Patch) -> None:
     patch.setattr(sampling, "_left", lambda *_: iter(()))
 
 
-@fault
+@fault(40)
 def looks_at_a_running_turn_all_the_time(patch: Patch) -> None:
     patch.setattr(Cadence, "attempt", lambda self, *_, **__: (self, True))
 
 
-@fault
+@fault(12)
 def writes_an_id_of_the_agents_into_its_events(patch: Patch) -> None:
     patch.setattr("ctxmeasure.record.opaque.turn_id", lambda *facts: f"tid_{facts[2]}")
 
 
-@fault
+@fault(12)
 def remembers_the_words_of_a_payload(patch: Patch) -> None:
     real = recording._sample
 
@@ -185,10 +192,11 @@ def remembers_the_words_of_a_payload(patch: Patch) -> None:
 
 
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
-def test_a_planted_fault_is_found(plant: Callable[[Patch], None], monkeypatch: Patch) -> None:
+def test_a_planted_fault_is_found(plant: Plant, monkeypatch: Patch) -> None:
     plant(monkeypatch)
+    chosen = settings(ENOUGH, stateful_step_count=FAULTS[plant])
     try:
-        run_state_machine_as_test(HookMachine, settings=ENOUGH)
+        run_state_machine_as_test(HookMachine, settings=chosen)
     except HypothesisException:
         raise
     except Exception:  # noqa: BLE001 - a fault shows itself in any way

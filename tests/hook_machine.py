@@ -199,7 +199,8 @@ class _Hook:
 
     @property
     def turn(self) -> str | None:
-        return self.payload.get("prompt_id", self.payload.get("turn_id"))
+        named: str | None = self.payload.get("prompt_id", self.payload.get("turn_id"))
+        return named
 
     @property
     def is_of_agent(self) -> bool:
@@ -306,7 +307,7 @@ _LATER = st.sampled_from((0, 1, 20))
 _FLUSHED = st.one_of(st.just(10**9), st.just(10**9), st.integers(0, 400))
 _ENDS, _WAITS, _FAILS, _DIES = "ends", "waits", "fails", "dies"
 _FATE = st.tuples(
-    st.sampled_from((_ENDS, _WAITS, _FAILS, _DIES)), st.integers(0, 40), st.integers(0, 99)
+    st.sampled_from((_ENDS, _WAITS, _FAILS, _DIES)), st.integers(0, 32), st.integers(0, 99)
 )
 """How a process goes on: so many calls (a hook makes some 30), and then this; of a write that is
 cut, so many bytes are made."""

@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest.mock import patch
 
 __all__ = ["Kernel", "Order", "Process"]
@@ -103,7 +103,7 @@ class _Draft:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def __enter__(self) -> _Draft:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

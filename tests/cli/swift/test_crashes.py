@@ -57,7 +57,7 @@ def fault(steps: int) -> Callable[[Plant], Plant]:
     return add
 
 
-@fault(12)
+@fault(8)
 def saves_the_state_before_the_lines(patch: Patch) -> None:
     def publish(self: Book, lines: bytes, state: Path, content: bytes) -> None:
         with self._lock(ledger._SHARED):
@@ -165,7 +165,7 @@ def does_not_ask_again(patch: Patch) -> None:
     patch.setattr(sampling, "_stopped", lambda *_: iter(()))
 
 
-@fault(12)
+@fault(18)
 def overlooks_a_turn_whose_stop_was_killed(patch: Patch) -> None:
     patch.setattr(sampling, "_left", lambda *_: iter(()))
 

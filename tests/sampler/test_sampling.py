@@ -453,6 +453,18 @@ def test_a_turn_whose_end_was_not_sampled_is_sampled_when_others_hooks_show_that
     assert session.session.state.pending.targets[0].turn_id == "prompt-2"
 
 
+def test_a_turn_that_goes_on_behind_its_stop_is_not_over(tmp_path: Path) -> None:
+    session = claude(tmp_path)
+    session.turn("prompt-1")
+    session.respond(10_000)
+    assert session.hook("Stop") == [10_000]  # another hook of the user's lets the agent go on
+    session.respond(11_000)
+    assert session.hook("PostToolUse", later=2) == [11_000]
+    session.respond(12_000)  # and the process of the second stop is killed before it saves
+    session.turn("prompt-2")
+    assert session.hook("Notification", later=2) == [12_000]
+
+
 @pytest.mark.parametrize("void", ["compacted", "carried_over"])
 def test_a_turn_that_ends_on_what_is_void_may_still_get_its_last_response(
     tmp_path: Path, void: str

@@ -416,7 +416,9 @@ def _open_turn(known: OpenTurn | None, boundary: Boundary, asked: Question) -> O
     if boundary is Boundary.PROMPT:
         return evolve(known, turn_id=asked.stated_turn, started_at=asked.at, is_over=False)
     if asked.stated_turn in (None, known.turn_id):
-        return evolve(known, is_over=is_over or known.is_over)
+        # A tool shows that the turn went on: another hook of the same stop can demand it.
+        may_be_over = known.is_over and boundary is not Boundary.TOOL_COMPLETED
+        return evolve(known, is_over=is_over or may_be_over)
     return evolve(known, turn_id=asked.stated_turn, started_at=None, is_over=is_over)
 
 

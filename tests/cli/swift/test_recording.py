@@ -18,7 +18,7 @@ SCENE = CLAUDE / "h-tui"
 HOOKS = [json.loads(line) for line in (SCENE / "hooks.jsonl").read_bytes().splitlines()]
 LINE = (SCENE / "statusline.jsonl").read_bytes().splitlines()[-1]
 AT = datetime(2026, 11, 29, 19, 4, 30, tzinfo=UTC)
-NO_STATE = (b"", b"{}", b"damaged")
+NO_STATE = (None, b"", b"{}", b"damaged")
 
 
 def nanoseconds(moment: datetime) -> int:
@@ -97,18 +97,44 @@ def test_all_recorded_hooks_of_a_session_are_taken(place: Place) -> None:
     assert len(ids) == len({*ids}) > 3
 
 
-def test_a_lost_state_is_made_up_for_by_the_events_themselves(place: Place) -> None:
+@pytest.mark.parametrize("content", NO_STATE)
+def test_a_lost_state_is_made_up_for_by_the_events_themselves(
+    place: Place, content: bytes | None
+) -> None:
     place.hook(ended())
     long = b'{"event_type":"another"}\n' * 4000
     place.out.write_bytes(long + place.out.read_bytes() + long)
-    (state,) = (place.state / "sessions").iterdir()
-    state.write_bytes(b"")
+    lose_state(place, content)
     place.hook(ended(), AT + timedelta(seconds=20))
     assert len(place.events) == 8001
     place.out.unlink()
-    state.write_bytes(b"damaged")
+    lose_state(place, content)
     place.hook(ended(), AT + timedelta(seconds=40))
     assert len(place.events) == 1
+
+
+@pytest.mark.parametrize("session", ["own", "sid_of_another"])
+def test_of_a_long_file_of_events_a_sessions_last_ones_tell_what_was_published(
+    place: Place, session: str
+) -> None:
+    place.hook(ended())
+    (event,) = place.events
+    known = event["scope"]["session_id"] if session == "own" else session
+    others = [
+        json.dumps({"scope": {"session_id": known}, "provenance": {"source_record_id": f"hid_{n}"}})
+        for n in range(400)
+    ]
+    old, new = (others, []) if session == "own" else ([], others)
+    place.out.write_text("".join(f"{line}\n" for line in (*old, json.dumps(event), *new)))
+    lose_state(place, b"damaged")
+    place.hook(ended(), AT + timedelta(seconds=20))
+    assert len(place.events) == 401
+
+
+def lose_state(place: Place, content: bytes | None) -> None:
+    """Let the only session's state be lost, or *content* be found in its place."""
+    (state,) = (place.state / "sessions").iterdir()
+    state.unlink() if content is None else state.write_bytes(content)
 
 
 def test_a_missing_event_has_no_sample_to_remember(place: Place) -> None:

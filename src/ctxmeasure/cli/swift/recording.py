@@ -151,24 +151,30 @@ def _written(state: SamplerState) -> bytes:
 
 
 def _remembered(path: Path, out: str) -> SamplerState:
-    """Return the state at *path*; where it is lost, what the last events themselves tell."""
+    """Return the state at *path*; where there is none, what the session's last events tell."""
     state = SamplerState.load(path)
     if isinstance(state, SamplerState):
         return state
-    if state is ReadFault.ABSENT:
-        return SamplerState()
-    return SamplerState().with_published(_published(out))
+    return SamplerState().with_published(_published(out, path.stem))
 
 
-def _published(out: str) -> list[str]:
-    """Return the ids of the samples in the last events of the file *out*."""
+def _published(out: str, session: str) -> list[str]:
+    """Return the ids of the samples in the last events of a *session* in *out*, the last one last.
+
+    Args:
+        out: The path of the file of events.
+        session: What the session is called in them, which is what it is called in the folder.
+    """
     reader = TailReader.open(out, _RECENT)
     if isinstance(reader, ReadFault):
         return []
     with reader:
         while reader.grow():
             pass
-        ids = [
-            text(nested(row.value, "provenance"), "source_record_id") for row in reader.tail.rows()
-        ]
+        events = [row.value for row in reader.tail.rows(session.encode())]
+    ids = [
+        text(nested(event, "provenance"), "source_record_id")
+        for event in reversed(events)
+        if text(nested(event, "scope"), "session_id") == session
+    ]
     return [named for named in ids if named is not None]

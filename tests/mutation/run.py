@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import difflib
 import gc
+import json
 import multiprocessing
 import os
-import pickle
 import resource
 import shutil
 import subprocess
@@ -71,8 +71,8 @@ class Room:
 
 ROOMS: Mapping[str, Room] = {
     "usage": Room("usage.py", ("test_usage.py",)),
-    "assess": Room("assess/*.py", ("assess", "test_cases.py")),
-    "capability": Room("capability/*.py", ("capability",)),
+    "assess": Room("assess/[!_]*.py", ("assess", "test_cases.py")),
+    "capability": Room("capability/[!_]*.py", ("capability",)),
     "acp": Room("adapters/acp/[!_]*.py", ("adapters/acp",)),
     "claude": Room("adapters/claude/[!_]*.py", ("adapters/claude", "test_recordings.py")),
     "codex": Room("adapters/codex/[!_]*.py", ("adapters/codex", "test_recordings_codex.py")),
@@ -211,7 +211,7 @@ class Trial:
             print(mutant, end="\n\n", flush=True)
 
 
-def _watched(items: Sequence[pytest.Item]) -> tuple[Mapping[str, set[int]], list[float]]:
+def _watched(items: Sequence[pytest.Item]) -> tuple[Mapping[str, list[int]], list[float]]:
     """Run all *items*, and return which of them call a function, and the seconds of each.
 
     In a process of its own: what functions remember of it would hide mutants.
@@ -220,8 +220,7 @@ def _watched(items: Sequence[pytest.Item]) -> tuple[Mapping[str, set[int]], list
     process = os.fork()
     if not process:
         set_mutant_under_test("stats")
-        callers: dict[str, set[int]] = defaultdict(set)
-        seconds = []
+        callers, seconds = defaultdict(list), []
         for number, item in enumerate(items):
             start = process_time()
             if not _all_pass([item]):
@@ -229,18 +228,18 @@ def _watched(items: Sequence[pytest.Item]) -> tuple[Mapping[str, set[int]], list
                 os._exit(1)
             seconds.append(process_time() - start)
             for function in state()._stats:
-                callers[function].add(number)
+                callers[function].append(number)
             state()._stats.clear()
-        with os.fdopen(writing, "wb") as answer:
-            pickle.dump((callers, seconds), answer)
+        with os.fdopen(writing, "w") as answer:
+            json.dump([callers, seconds], answer)
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as answer:
+    with os.fdopen(reading) as answer:
         told = answer.read()
     if os.waitpid(process, 0)[1]:
         raise SystemExit("the tests fail without a mutant")
-    callers, seconds = pickle.loads(told)
-    return callers, seconds
+    called_by, seconds = json.loads(told)
+    return defaultdict(list, called_by), seconds
 
 
 def _limit(seconds: float) -> None:
@@ -265,7 +264,7 @@ def _all_pass(items: Sequence[pytest.Item]) -> bool:
 def _all_pass_afresh(arguments: Sequence[str | os.PathLike[str]]) -> bool:
     """Run all tests in a new interpreter: the function is called when its module is imported."""
     command = [sys.executable, "-m", "pytest", "-x", *arguments]
-    return not subprocess.run(command, check=False).returncode
+    return not subprocess.run(command, check=False).returncode  # noqa: S603 - our own tests
 
 
 # -- the verdict ----------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -72,7 +73,10 @@ class Room:
 ROOMS: Mapping[str, Room] = {
     "usage": Room("usage.py", ("test_usage.py",)),
     "assess": Room("assess/[!_]*.py", ("assess", "test_cases.py")),
-    "capability": Room("capability/[!_]*.py", ("capability",)),
+    "capability": Room(
+        "capability/[!_]*.py",
+        tuple(f"capability/test_{name}.py" for name in ("ids", "model", "models_json", "table")),
+    ),
     "acp": Room("adapters/acp/[!_]*.py", ("adapters/acp",)),
     "claude": Room("adapters/claude/[!_]*.py", ("adapters/claude", "test_recordings.py")),
     "codex": Room("adapters/codex/[!_]*.py", ("adapters/codex", "test_recordings_codex.py")),
@@ -177,8 +181,9 @@ class Trial:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run everything, as pytest would; True says that nothing is left to run."""
+        memories = _memories()
         gc.freeze()
-        callers, seconds = _watched(session.items)
+        callers, seconds = _watched(session.items, memories)
         running: dict[int, Mutant] = {}
         for mutant in self.mutants:
             calling = callers[mangled_name_from_mutant_name(mutant.name)]
@@ -211,17 +216,32 @@ class Trial:
             print(mutant, end="\n\n", flush=True)
 
 
-def _watched(items: Sequence[pytest.Item]) -> tuple[Mapping[str, list[int]], list[float]]:
+def _memories() -> list[Any]:
+    """Return the caches of our functions: what they answer is not computed again, mutant or not."""
+    return [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith("ctxmeasure.")
+    ]
+
+
+def _watched(
+    items: Sequence[pytest.Item], memories: Sequence[Any]
+) -> tuple[Mapping[str, list[int]], list[float]]:
     """Run all *items*, and return which of them call a function, and the seconds of each.
 
-    In a process of its own: what functions remember of it would hide mutants.
+    Leaves the *memories* empty, and is a process of its own, so that none is filled again.
     """
+    for memory in memories:
+        memory.cache_clear()
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
         set_mutant_under_test("stats")
         callers, seconds = defaultdict(list), []
         for number, item in enumerate(items):
+            for memory in memories:
+                memory.cache_clear()
             start = process_time()
             if not _all_pass([item]):
                 os.write(2, f"fails without a mutant: {item.nodeid}\n".encode())

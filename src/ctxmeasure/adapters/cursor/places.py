@@ -82,11 +82,13 @@ def places(
     spell = PureWindowsPath if system is System.WINDOWS else PurePosixPath
     ide = ide_folder or _ide_folder(system, home, windows_home, environment or {})
     cli = spell(cli_folder) if cli_folder else spell(home) / ".cursor"
-    in_ide = () if ide is None else _IN_IDE_FOLDER
-    return (
-        *(Place("cursor.composer", spell(ide or "") / folder, what) for folder, what in in_ide),
-        *(Place("cursor.chat_store", cli / folder, what) for folder, what in _IN_CLI_FOLDER),
-    )
+    in_cli = [Place("cursor.chat_store", cli / folder, what) for folder, what in _IN_CLI_FOLDER]
+    if ide is None:
+        return tuple(in_cli)
+    in_ide = [
+        Place("cursor.composer", spell(ide) / folder, what) for folder, what in _IN_IDE_FOLDER
+    ]
+    return (*in_ide, *in_cli)
 
 
 def _ide_folder(

@@ -101,7 +101,7 @@ class Mutant:
     change: str
 
     def __str__(self) -> str:
-        return f"function = \"{self.function}\"\nchange = '''\n{self.change}'''"
+        return f"{self.function}\n{self.change}"
 
 
 # -- what mutmut does -----------------------------------------------------------------------------
@@ -310,8 +310,8 @@ def tried(name: str, jobs: int) -> tuple[int, list[Mutant]]:
 def judged(name: str, count: int, survivors: Sequence[Mutant]) -> bool:
     """Print what came of the room *name*, and tell whether it is good enough."""
     listed = tomllib.loads(SURVIVORS.read_text(encoding="utf-8")).get(name, [])
-    explained = {(entry["function"], entry["change"]) for entry in listed}
-    found = {(mutant.function, mutant.change) for mutant in survivors}
+    explained = {mutant for entry in listed for mutant in entry["mutants"]}
+    found = set(map(str, survivors))
     share = len(survivors) / count
     print(
         f"{name:12} {count:>6,} mutants {count - len(survivors):>6,} killed "

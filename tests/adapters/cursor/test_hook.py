@@ -498,7 +498,7 @@ def test_what_a_payload_does_not_say_is_not_asked_for(payload: dict[str, Any]) -
 
 
 def test_a_wrong_argument_raises_and_names_itself() -> None:
-    with pytest.raises(TypeError, match="^payload:"):
+    with pytest.raises(TypeError, match=r"^payload:"):
         query_from_hook("{}", at=AT)  # type: ignore[arg-type]
     for payload in (hook("stop"), hook("stop", is_background_agent=True)):
         with pytest.raises(ValueError, match="at"):

@@ -18,6 +18,7 @@ import multiprocessing
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -53,7 +54,7 @@ _PYTEST = (
     "--hypothesis-profile=mutation",
     "-knot loads_the_decoder",  # it would see what mutmut imports
 )
-_SECONDS = 10  # of the processor, beyond three times what the tests take without a mutant
+_SECONDS = 2  # of the processor, beyond three times what a test takes without a mutant
 _BYTES = 4 << 30  # one that never ends can also fill the memory
 
 
@@ -192,12 +193,12 @@ class Trial:
                 self._wait(running)
             process = os.fork()
             if not process:
-                _limit(sum(seconds[test] for test in calling or range(len(seconds))))
+                _restrain()
                 set_mutant_under_test(mutant.name)
                 survives = False
                 try:
                     survives = (
-                        _all_pass([session.items[test] for test in quickest_first])
+                        _all_pass([(session.items[test], seconds[test]) for test in quickest_first])
                         if calling
                         else _all_pass_afresh(session.config.invocation_params.args)
                     )
@@ -243,7 +244,7 @@ def _watched(
             for memory in memories:
                 memory.cache_clear()
             start = process_time()
-            if not _all_pass([item]):
+            if not _passes(item, None):
                 os.write(2, f"fails without a mutant: {item.nodeid}\n".encode())
                 os._exit(1)
             seconds.append(process_time() - start)
@@ -262,10 +263,8 @@ def _watched(
     return defaultdict(list, called_by), seconds
 
 
-def _limit(seconds: float) -> None:
-    """End this process when it takes much more than *seconds*, and keep it silent."""
-    longest = int(3 * seconds) + _SECONDS
-    resource.setrlimit(resource.RLIMIT_CPU, (longest, longest))
+def _restrain() -> None:
+    """Bound what this process takes of the memory, and keep it silent."""
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     nothing = os.open(os.devnull, os.O_WRONLY)
@@ -273,18 +272,28 @@ def _limit(seconds: float) -> None:
     os.dup2(nothing, 2)
 
 
-def _all_pass(items: Sequence[pytest.Item]) -> bool:
-    return not any(
-        report.failed
-        for item, following in zip(items, [*items[1:], None], strict=True)
-        for report in runtestprotocol(item, log=False, nextitem=following)
-    )
+def _all_pass(timed: Sequence[tuple[pytest.Item, float]]) -> bool:
+    """Run tests until one fails; one that takes much longer than it did ends this process."""
+    following = [item for item, _ in timed[1:]]
+    for (item, seconds), then in zip(timed, [*following, None], strict=True):
+        signal.setitimer(signal.ITIMER_PROF, 3 * seconds + _SECONDS)
+        if not _passes(item, then):
+            return False
+    return True
+
+
+def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
+    return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))
 
 
 def _all_pass_afresh(arguments: Sequence[str | os.PathLike[str]]) -> bool:
     """Run all tests in a new interpreter: the function is called when its module is imported."""
     command = [sys.executable, "-m", "pytest", "-x", *arguments]
-    return not subprocess.run(command, check=False).returncode  # noqa: S603 - our own tests
+    seconds = 60 * _SECONDS
+    try:
+        return not subprocess.run(command, check=False, timeout=seconds).returncode  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return False
 
 
 # -- the verdict ----------------------------------------------------------------------------------

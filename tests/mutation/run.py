@@ -1,4 +1,4 @@
-"""Mutate the rooms that decide: ``python tests/mutation/run.py [--jobs N] [ROOM ...]``.
+"""Mutate the rooms that decide: ``python tests/mutation/run.py [ROOM ...]``.
 
 mutmut changes the code: beside every function stand its mutants, of which one at a time can be
 switched on. What runs them is ours, so that all that takes long is done once: the tests are
@@ -26,6 +26,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -159,7 +160,7 @@ def mutate_decorated_functions_too() -> None:
             nodes = [nodes[0], *(node.with_changes(decorators=[]) for node in nodes[1:])]
         return declared, nodes, assigned, names
 
-    file_mutation.MutationVisitor._skip_node_and_children = skip  # type: ignore[method-assign]
+    file_mutation.MutationVisitor._skip_node_and_children = skip
     file_mutation.function_trampoline_arrangement = arranged
 
 
@@ -299,31 +300,46 @@ def _all_pass_afresh(arguments: Sequence[str | os.PathLike[str]]) -> bool:
 # -- the verdict ----------------------------------------------------------------------------------
 
 
-def tried(name: str, jobs: int) -> tuple[int, list[Mutant]]:
-    """Return how many mutants the room *name* has, and the survivors."""
+def tried(name: str, jobs: int, only: Sequence[str]) -> tuple[list[Mutant], list[Mutant]]:
+    """Return the mutants of the room *name* in functions that fit *only*, and the survivors."""
     room = ROOMS[name]
     mutate_decorated_functions_too()
     os.chdir(ROOT)
     with TemporaryDirectory() as folder:
         shutil.copytree("src", folder, dirs_exist_ok=True)
-        mutants = list(mutate(Path(folder, "ctxmeasure"), room.code))
+        mutants = [
+            mutant
+            for mutant in mutate(Path(folder, "ctxmeasure"), room.code)
+            if _is_meant(mutant.function, only)
+        ]
         sys.path.insert(0, folder)
         os.environ["PYTHONPATH"] = folder
         trial = Trial(mutants, jobs)
         tests = [f"tests/{test}" for test in room.tests]
         if pytest.main([*_PYTEST, *tests], plugins=[trial]) is not pytest.ExitCode.OK:
             raise SystemExit(f"{name}: the tests do not run")
-    return len(mutants), trial.survivors
+    return mutants, trial.survivors
 
 
-def judged(name: str, count: int, survivors: Sequence[Mutant]) -> bool:
+def _is_meant(function: str, only: Sequence[str]) -> bool:
+    return any(fnmatchcase(function, pattern) for pattern in only)
+
+
+def judged(
+    name: str, only: Sequence[str], mutants: Sequence[Mutant], survivors: Sequence[Mutant]
+) -> bool:
     """Print what came of the room *name*, and tell whether it is good enough."""
     listed = tomllib.loads(SURVIVORS.read_text(encoding="utf-8")).get(name, [])
-    explained = {mutant for entry in listed for mutant in entry["mutants"]}
+    explained = {
+        mutant
+        for entry in listed
+        for mutant in entry["mutants"]
+        if _is_meant(mutant.partition("\n")[0], only)
+    }
     found = set(map(str, survivors))
-    share = len(survivors) / count
+    share = len(survivors) / max(1, len(mutants))
     print(
-        f"{name:12} {count:>6,} mutants {count - len(survivors):>6,} killed "
+        f"{name:12} {len(mutants):>6,} mutants {len(mutants) - len(survivors):>6,} killed "
         f"{len(survivors):>4} survived ({share:.1%})  {len(found - explained)} without a reason, "
         f"{len(explained - found)} reasons without a survivor"
     )
@@ -335,12 +351,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("rooms", nargs="*", choices=[[], *ROOMS], metavar="ROOM")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--only", nargs="*", default=["*"], help="functions, as `*.rows.ModelRow.span`"
+    )
     options = parser.parse_args()
     rooms = options.rooms or list(ROOMS)
     good = []
     for name in rooms:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as fresh:
-            good.append(judged(name, *fresh.submit(tried, name, options.jobs).result()))
+            trial = fresh.submit(tried, name, options.jobs, options.only)
+            good.append(judged(name, options.only, *trial.result()))
     return 0 if all(good) else 1
 
 

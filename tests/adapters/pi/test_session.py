@@ -128,8 +128,9 @@ def test_a_faulty_usage_decides(faulty: dict[str, Any], reason: str) -> None:
     assert shown(read(writer.content)) == reason
 
 
-def test_a_conversation_without_a_reply_is_not_measured_yet() -> None:
-    writer = SessionRows()
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_conversation_without_a_reply_is_not_measured_yet(version: int) -> None:
+    writer = SessionRows(version)
     assert shown(read(writer.content)) == "not_measured_yet"
     writer.say()
     assert shown(read(writer.content)) == "not_measured_yet"

@@ -157,9 +157,10 @@ class _Conversation:
         return next((row for row in self.tail.rows(before=before) if self._holds(row)), None)
 
     def _holds(self, row: Row) -> bool:
-        if text(row.value, "type") in (None, "session"):
+        if text(row.value, "type") is None:
             return False
-        # Lines of the event stream have no parent, and those of format 1 have no id either.
+        # The header and the lines of the event stream have no parent; format 1 has no id either,
+        # and a header among its rows says nothing.
         return self.is_list or ("parentId" in row.value and text(row.value, "id") is not None)
 
 

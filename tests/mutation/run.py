@@ -72,6 +72,12 @@ class Room:
     tests: tuple[str, ...]
 
 
+def _adapter(agent: str, *recordings: str) -> Room:
+    return Room(
+        f"adapters/{agent}/[!_]*.py", (f"adapters/{agent}", "test_identify.py", *recordings)
+    )
+
+
 ROOMS: Mapping[str, Room] = {
     "usage": Room("usage.py", ("test_usage.py",)),
     "assess": Room("assess/[!_]*.py", ("assess", "test_cases.py")),
@@ -79,11 +85,11 @@ ROOMS: Mapping[str, Room] = {
         "capability/[!_]*.py",
         tuple(f"capability/test_{name}.py" for name in ("ids", "model", "models_json", "table")),
     ),
-    "acp": Room("adapters/acp/[!_]*.py", ("adapters/acp",)),
-    "claude": Room("adapters/claude/[!_]*.py", ("adapters/claude", "test_recordings.py")),
-    "codex": Room("adapters/codex/[!_]*.py", ("adapters/codex", "test_recordings_codex.py")),
-    "cursor": Room("adapters/cursor/[!_]*.py", ("adapters/cursor",)),
-    "pi": Room("adapters/pi/[!_]*.py", ("adapters/pi", "test_recordings_pi.py")),
+    "acp": _adapter("acp"),
+    "claude": _adapter("claude", "test_recordings.py"),
+    "codex": _adapter("codex", "test_recordings_codex.py"),
+    "cursor": _adapter("cursor"),
+    "pi": _adapter("pi", "test_recordings_pi.py"),
     "text": Room("adapters/text/__init__.py", ("adapters/text",)),
 }
 

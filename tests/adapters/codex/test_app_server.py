@@ -769,6 +769,7 @@ def test_after_a_turn_without_a_response_an_older_one_is_not_its_last() -> None:
 def test_a_turn_that_began_later_than_its_sample_is_another() -> None:
     feed = Feed()(started(), updated(41_000))
     assert feed.used(turn_started_at=AT) == 41_000
+    assert feed.used(turn_started_at=feed.now) == 41_000
     assert feed.reason(turn_started_at=feed.now + SECOND) is MissingReason.TURN_NOT_FOUND
 
 
@@ -829,7 +830,7 @@ def test_an_old_and_a_new_notification_of_one_report_are_one() -> None:
     feed(event("task_started", turn="turn-2"), again)
     assert feed.reason(turn_id="turn-2") is MissingReason.CARRIED_OVER
     feed(event("token_count", turn="turn-2", info=info(42_000, 83_000)))
-    assert feed.used(turn_id="turn-2") == 42_000  # versions without clocks compact otherwise
+    assert feed.used(turn_id="turn-2") == 42_000  # without a clock nothing is held
 
 
 def test_an_mcp_servers_event_names_its_thread_or_none() -> None:

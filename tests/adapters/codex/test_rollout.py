@@ -684,6 +684,15 @@ def test_a_count_before_any_output_waits_for_one() -> None:
 # -- rollbacks ----------------------------------------------------------------------------------
 
 
+def test_an_output_of_the_turn_before_answers_nothing() -> None:
+    writer = answered()
+    writer.message()
+    writer.event("task_started", turn_id=turn(9), model_context_window=WINDOW)
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == 14_100
+
+
 def test_a_rollback_voids_the_count_and_leaves_an_estimate() -> None:
     writer = answered("0.130.0", used=61_840)
     asked = writer.turn_id
@@ -1180,6 +1189,15 @@ def test_a_reverted_thread_goes_on_in_a_file_without_a_count() -> None:
     writer.start()
     writer.respond(15_100)
     assert seen(writer) == 15_100
+
+
+def test_rows_behind_a_parents_first_row_are_the_parents() -> None:
+    writer = answered()
+    writer.row("session_meta", {"id": PARENT})
+    writer.message()
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == 14_100
 
 
 def test_rows_of_a_later_thread_are_not_this_ones() -> None:

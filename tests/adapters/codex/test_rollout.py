@@ -179,7 +179,7 @@ def test_a_usage_with_a_fault_is_named_and_not_passed_over(
     writer.last = {k: v for k, v in {**usage(14_100), **wrong}.items() if v is not ABSENT}
     if writer.minor >= 155:
         writer.record()
-        assert seen(writer) == reason
+        assert seen(writer) == seen(writer, turn_id=writer.turn_id) == reason
     writer.count()
     assert seen(writer) == reason
     writer.respond(15_600)
@@ -693,6 +693,15 @@ def test_an_output_of_the_turn_before_answers_nothing() -> None:
     assert seen(writer) == 14_100
 
 
+def test_an_output_of_an_interrupted_turn_answers_nothing() -> None:
+    writer = answered()
+    writer.message()
+    writer.abort()
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == 14_100
+
+
 def test_a_rollback_voids_the_count_and_leaves_an_estimate() -> None:
     writer = answered("0.130.0", used=61_840)
     asked = writer.turn_id
@@ -864,6 +873,15 @@ def test_the_newer_names_of_a_turns_rows_mean_the_same() -> None:
     assert seen(writer, turn_id=turn(1), phase=Phase.TERMINAL) == "turn_not_finished"
     writer.event("turn_complete", turn_id=turn(1))
     assert seen(writer, turn_id=turn(1), phase=Phase.TERMINAL) == 14_100
+
+
+def test_a_turn_that_begins_in_the_window_is_seen_whole() -> None:
+    writer = answered()
+    for _ in range(40):
+        writer.output()
+    writer.end()
+    begun = writer.start()
+    assert seen(writer, turn_id=begun, window=KIB, budget=KIB) == "turn_not_found"
 
 
 def test_a_turn_may_be_aborted_without_a_name() -> None:

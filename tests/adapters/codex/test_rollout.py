@@ -473,6 +473,25 @@ def test_a_record_of_another_thread_is_not_this_ones(foreign: dict[str, Any]) ->
     assert read(writer.content) == before
 
 
+def test_a_record_is_known_by_its_thread_turn_and_response() -> None:
+    writer = session()
+    writer.message()
+    writer.take(14_100)
+    writer.record(response_id="resp_a")
+    found = read(writer.content)
+    assert isinstance(found, TokenPair | UsedTokens)
+    assert found.identity == (THREAD, writer.turn_id, "resp_a")
+
+
+def test_a_record_of_another_turn_than_the_models_has_no_known_model() -> None:
+    writer = session()
+    writer.message()
+    writer.take(14_100)
+    writer.record(turn_id=turn(1))
+    writer.count()
+    assert pair(read(writer.content)).model is None
+
+
 def test_a_record_without_a_response_id_is_known_by_its_clock() -> None:
     writer = session()
     writer.message()
@@ -877,11 +896,11 @@ def test_the_newer_names_of_a_turns_rows_mean_the_same() -> None:
 
 def test_a_turn_that_begins_in_the_window_is_seen_whole() -> None:
     writer = answered()
-    for _ in range(40):
-        writer.output()
+    for _ in range(100):
+        writer.item("AgentMessage", text="x" * KIB)
     writer.end()
     begun = writer.start()
-    assert seen(writer, turn_id=begun, window=KIB, budget=KIB) == "turn_not_found"
+    assert seen(writer, turn_id=begun, window=4 * KIB, budget=32 * KIB) == "turn_not_found"
 
 
 def test_a_turn_may_be_aborted_without_a_name() -> None:

@@ -191,7 +191,10 @@ def test_a_last_request_that_is_no_usage_is_named(last: Any) -> None:
     writer = answered("0.115.0")
     writer.message()
     writer.count(last_token_usage=last)
-    assert seen(writer) == ("usage_not_reported" if last is ABSENT else "usage_invalid")
+    found = gap(read(writer.content))
+    assert shown(found) == ("usage_not_reported" if last is ABSENT else "usage_invalid")
+    last_row = at(len(writer.rows) - 1)
+    assert found.partial == Partial(limit_tokens=WINDOW, measured_at=last_row)
 
 
 @pytest.mark.parametrize("info", [[], "x", 7, True])
@@ -345,6 +348,16 @@ def test_a_turn_that_may_show_an_older_info_asks_for_more() -> None:
     assert shown(short) == "budget_exhausted"
 
 
+def test_a_turn_that_holds_back_what_may_be_an_older_info_asks_for_more() -> None:
+    writer = answered()
+    for _ in range(100):
+        writer.item("AgentMessage", text="x" * KIB)
+    writer.end()
+    begun = writer.start()
+    writer.repeat()
+    assert seen(writer, turn_id=begun, window=4 * KIB) == "carried_over"
+
+
 def test_an_empty_meter_measures_nothing_and_voids_nothing() -> None:
     writer = session("0.77.0")
     writer.count()
@@ -383,6 +396,18 @@ def test_a_record_counts_before_its_tools_have_run() -> None:
         finished.model,
     )
     assert recorded.measured_at == finished.measured_at
+
+
+@pytest.mark.parametrize("version", ["0.77.0", "0.115.0"])
+def test_a_count_is_known_by_its_thread_turn_clock_and_sum(version: str) -> None:
+    writer = answered(version)
+    writer.respond(15_600)
+    clock, own = writer.rows[-1]["timestamp"], writer.turn_id or ""
+    assert pair(read(writer.content)).identity == (THREAD, own, clock, "29700")
+    del writer.rows[-1]["timestamp"]
+    assert pair(read(writer.content)).identity == (THREAD, own, "", "29700")
+    del writer.rows[0]
+    assert pair(read(writer.content)).identity == ("", own, "", "29700")
 
 
 def test_two_responses_are_two_samples() -> None:
@@ -492,6 +517,46 @@ def test_a_record_of_another_turn_than_the_models_has_no_known_model() -> None:
     assert pair(read(writer.content)).model is None
 
 
+def test_what_happens_in_another_turn_than_the_models_has_no_known_model() -> None:
+    def in_another() -> RolloutRows:
+        writer = answered("0.115.0")
+        writer.event("task_started", turn_id=turn(9), model_context_window=WINDOW)
+        return writer
+
+    counted, repeated, voided = in_another(), in_another(), in_another()
+    counted.message()
+    counted.take(15_600)
+    counted.count()
+    repeated.count(model_context_window=475_000)
+    voided.event("thread_rolled_back", num_turns=1)
+    assert shown(read(voided.content)) == "rewound"
+    for writer in (counted, repeated, voided):
+        assert read(writer.content).model is None  # type: ignore[union-attr]
+
+
+def test_a_count_of_another_usage_is_not_the_records_before_it() -> None:
+    writer = answered()
+    writer.message()
+    writer.take(15_600)
+    writer.record()
+    writer.message()
+    writer.take(16_700)
+    writer.count()
+    assert seen(writer) == 16_700
+
+
+def test_a_record_has_the_window_that_was_counted_before_it_in_its_turn() -> None:
+    writer = answered()
+    writer.message()
+    writer.take(15_600)
+    writer.count(model_context_window=475_000)
+    writer.message()
+    writer.take(16_700)
+    writer.record()
+    found = pair(read(writer.content))
+    assert (found.used_tokens, found.limit_tokens) == (16_700, 475_000)
+
+
 def test_a_record_without_a_response_id_is_known_by_its_clock() -> None:
     writer = session()
     writer.message()
@@ -573,6 +638,45 @@ def test_in_2025_the_estimate_was_written_before_the_compaction() -> None:
     writer.event("context_compacted")
     assert seen(writer) == "compacted"
     assert gap(read(writer.content)).partial == estimate
+
+
+def test_an_estimate_of_the_turn_before_is_that_of_the_compaction_after_it() -> None:
+    writer = answered("0.115.0", used=150_500)
+    writer.estimate(6_866)
+    writer.end()
+    begun = writer.start()
+    writer.row("compacted", {"message": "x"})
+    assert seen(writer) == seen(writer, turn_id=begun) == "compacted"
+
+
+def test_a_compaction_tells_when_it_was_unless_an_older_one_may_be_meant() -> None:
+    def moment(writer: RolloutRows) -> datetime | None:
+        found = gap(read(writer.content, window=4 * KIB, budget=32 * KIB))
+        assert found.reason is MissingReason.COMPACTED
+        assert found.partial is not None
+        return found.partial.measured_at
+
+    first = session()
+    first.row("compacted", {"message": "x"})
+    assert moment(first) == at(len(first.rows) - 1)
+    later = answered()
+    for _ in range(100):
+        later.item("AgentMessage", text="x" * KIB)
+    alone = RolloutRows(rows=[*later.rows], turn_id=later.turn_id)
+    alone.row("compacted", {"message": "x"})
+    assert moment(alone) is None
+    later.respond(150_500)
+    later.row("compacted", {"message": "x"})
+    assert moment(later) == at(len(later.rows) - 1)
+
+
+def test_an_output_before_a_compaction_answers_nothing_after_it() -> None:
+    writer = answered()
+    writer.message()
+    writer.row("compacted", {"message": "x"})
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == "compacted"
 
 
 def test_an_estimate_is_not_that_of_the_compaction_after_it() -> None:
@@ -1016,6 +1120,47 @@ def test_a_turn_that_began_before_the_window_is_named_by_a_later_row(name: str) 
 # -- the thread ---------------------------------------------------------------------------------
 
 
+def cut_off() -> RolloutRows:
+    """Return a session in a turn that long rows without its name have followed."""
+    writer = answered("0.115.0")
+    for _ in range(100):
+        writer.row("response_item", {"type": "message", "role": "user", "content": "x" * KIB})
+    return writer
+
+
+def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:
+    writer = cut_off()
+    for used in (15_600, 16_700):
+        writer.message()
+        writer.take(used)
+        writer.count()
+    writer.start()
+    assert read(writer.content, window=4 * KIB) == read(writer.content)
+
+
+def test_another_threads_row_does_not_name_the_turn_that_was_cut_off() -> None:
+    writer = cut_off()
+    writer.item("AgentMessage", thread_id=PARENT, turn_id=turn(0x50))
+    for used in (15_600, 16_700):
+        writer.message()
+        writer.take(used)
+        writer.count()
+    writer.end()
+    asked = {"turn_id": writer.turn_id, "window": 4 * KIB, "budget": 32 * KIB}
+    assert seen(writer, **asked) == 16_700
+
+
+def test_a_window_of_a_file_that_begins_without_a_thread_is_of_that_file() -> None:
+    writer = cut_off()
+    del writer.rows[0]
+    for used in (15_600, 16_700):
+        writer.message()
+        writer.take(used)
+        writer.count()
+    writer.end()
+    assert seen(writer, window=4 * KIB, budget=32 * KIB) == 16_700
+
+
 def test_a_window_that_is_stated_twice_in_one_row_is_none() -> None:
     stated = f'"model_context_window":{WINDOW}'.encode()
     twice = stated + b',"model_context_window":999000'
@@ -1184,6 +1329,9 @@ def test_a_fork_without_copied_rows_may_write_its_parents_info_first() -> None:
     writer.take(61_840)
     writer.count()  # before a compaction, with the parent's window
     assert seen(writer) == seen(writer, turn_id=own) == "carried_over"
+    writer.take(62_000)
+    writer.count()
+    assert seen(writer) == "carried_over"
     writer.respond(62_540)
     assert seen(writer) == seen(writer, turn_id=own) == 62_540
     outside = RolloutRows()

@@ -326,7 +326,7 @@ def test_a_repetition_with_another_models_window_is_held_against_that_model() ->
 def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> None:
     writer = answered("0.115.0")
     original = pair(read(writer.content))
-    padding = "x" * 5_000
+    padding = "x" * 100_000
     writer.row("response_item", {"type": "message", "role": "user", "content": padding})
     writer.count()
     writer.message()
@@ -339,7 +339,7 @@ def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> N
 def test_a_turn_that_may_show_an_older_info_asks_for_more() -> None:
     writer = answered("0.115.0")
     writer.end()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     asked = writer.start()
     writer.count()
     writer.abort()
@@ -454,7 +454,7 @@ def test_a_record_in_no_known_turn_has_no_window() -> None:
 
 def test_a_record_whose_turn_began_before_the_window_asks_for_more() -> None:
     writer = session()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.call()
     writer.take(14_100)
     writer.record()
@@ -466,7 +466,7 @@ def test_a_record_whose_turn_began_before_the_window_asks_for_more() -> None:
 
 def test_a_model_named_before_the_window_is_sought_and_can_be_done_without() -> None:
     writer = session()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(14_100)
     assert pair(read(writer.content, window=2_000)).model is not None
     short = pair(read(writer.content, window=2_000, budget=3_000))
@@ -692,7 +692,7 @@ def test_an_estimate_is_not_that_of_the_compaction_after_it() -> None:
 def test_a_compaction_whose_row_lies_before_the_window_is_told_by_its_item() -> None:
     writer = answered(used=150_500)
     writer.summarise(151_600)
-    writer.row("compacted", {"message": "x" * 5_000})
+    writer.row("compacted", {"message": "x" * 100_000})
     writer.estimate(6_866)
     writer.item("ContextCompaction")
     short = gap(read(writer.content, window=1_500, budget=2_500))
@@ -945,7 +945,7 @@ def test_an_unfinished_turn_whose_count_may_be_older_or_lacks_its_window_asks_fo
     asked: dict[str, Any] = {"phase": Phase.TERMINAL, "turn_id": turn(0x7F)}
     writer = answered("0.115.0")
     writer.end()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.start(turn(0x7F))
     writer.count()
     writer.message()  # the row before it may be of this turn, for all that is in the window
@@ -954,7 +954,7 @@ def test_an_unfinished_turn_whose_count_may_be_older_or_lacks_its_window_asks_fo
     writer = session()
     writer.turn_id = turn(0x7F)
     writer.event("task_started", turn_id=turn(0x7F), model_context_window=WINDOW)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.call()
     writer.take(14_100)
     writer.record()
@@ -969,7 +969,7 @@ def test_an_unfinished_turn_whose_count_may_be_older_or_lacks_its_window_asks_fo
 def test_an_unfinished_turn_that_began_before_the_window_asks_for_more() -> None:
     writer = session("0.115.0")
     writer.respond(14_100)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     asked: dict[str, Any] = {"turn_id": writer.turn_id, "phase": Phase.TERMINAL}
     writer.context()
     assert shown(read(writer.content, window=2_000, budget=3_000, **asked)) == "turn_not_finished"
@@ -1043,7 +1043,7 @@ def test_a_turn_that_no_row_names_is_not_found() -> None:
     assert seen(writer, turn_id=turn(0xFFFF)) == "turn_not_found"
     assert seen(writer, turn_id="4") == "turn_not_found"
     assert seen(writer, turn_id=PARENTS_TURN) == "carried_over"
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     short = read(writer.content, window=2_000, budget=2_000, turn_id=turn(0xFFFF))
     assert shown(short) == "budget_exhausted"
 
@@ -1059,7 +1059,7 @@ def test_a_file_without_a_turn_has_none_running() -> None:
 @pytest.mark.parametrize("phase", [Phase.ACTIVE, Phase.TERMINAL])
 def test_a_window_without_a_turns_row_asks_for_more(phase: Phase) -> None:
     writer = answered()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     short = {"window": 2_000, "budget": 4_000}
     assert shown(read(writer.content, **short, phase=phase)) == "budget_exhausted"
     whole = read(writer.content, window=2_000, phase=phase)
@@ -1105,7 +1105,7 @@ NAMING: dict[str, Any] = {
 def test_a_turn_that_began_before_the_window_is_named_by_a_later_row(name: str) -> None:
     writer = session("0.145.0")
     writer.respond(9_000)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(12_000)
     writer.respond(14_100)
     writer.item("AgentMessage", thread_id=PARENT, turn_id=turn(0xFFFF))
@@ -1214,13 +1214,13 @@ def test_a_sub_agents_file_is_not_its_roots(meta: dict[str, Any]) -> None:
 
 def test_a_thread_whose_first_row_is_too_long_is_told_by_its_records() -> None:
     writer = session(base_instructions={"text": "x" * 70 * KIB})
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(14_100)
     short = {"window": 2_000, "budget": 70 * KIB}
     found = pair(read(writer.content, **short, session_id=THREAD))
     assert (found.used_tokens, found.runtime_version) == (14_100, None)
     assert shown(read(writer.content, **short, session_id=PARENT)) == "session_mismatch"
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     assert shown(read(writer.content, **short, session_id=THREAD)) == "budget_exhausted"
     assert shown(read(writer.content, window=2_000, session_id=THREAD)) == 14_100
 
@@ -1293,7 +1293,7 @@ def test_a_forks_window_that_names_no_turn_asks_for_more() -> None:
     writer = forked("0.130.0")
     writer.start()
     writer.respond(62_540)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(63_000)
     writer.respond(63_100)
     short = {"window": 2_000, "budget": 3_000}
@@ -1306,7 +1306,7 @@ def test_a_forks_window_that_names_no_turn_asks_for_more() -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_a_file_whose_first_row_is_not_read_may_be_a_forks(phase: Phase) -> None:
     writer = forked("0.130.0")
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(61_900)
     assert shown(read(writer.content, window=2_000, budget=2_000, phase=phase)) == (
         "budget_exhausted"

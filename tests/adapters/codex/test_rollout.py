@@ -10,9 +10,10 @@ from codex_sessions import Seen, read, shown
 
 from ctxmeasure.adapters import codex
 from ctxmeasure.adapters.codex import ROLLOUT
-from ctxmeasure.bounded.budget import KIB
+from ctxmeasure.bounded.budget import KIB, MIB, ReadBudget
+from ctxmeasure.bounded.jsonl import TailReader
 from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Evidence, Gap, Phase, TokenPair, UsedTokens
+from ctxmeasure.evidence import Evidence, Gap, NeedMore, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ctxmeasure.testing import ABSENT, START
 from ctxmeasure.testing.codex.rows import (
@@ -92,6 +93,7 @@ def test_a_request_is_measured_by_its_own_count_and_never_by_the_sum(version: st
     ("version", "basis", "defaults"),
     [
         ("0.36.0", LimitBasis.WINDOW, frozenset()),
+        ("0.58", LimitBasis.EFFECTIVE_WINDOW, frozenset()),
         ("0.58.0", LimitBasis.EFFECTIVE_WINDOW, frozenset()),
         ("0.98.0", LimitBasis.EFFECTIVE_WINDOW, frozenset()),
         ("0.115.0", LimitBasis.EFFECTIVE_WINDOW, frozenset({WINDOW})),
@@ -133,6 +135,21 @@ def test_a_resumed_session_is_of_the_version_that_wrote_the_row(began: str, resu
     assert found.used_tokens == 15_600
     assert found.runtime_version is None  # later than the one that the file's first row states
     assert found.limit_basis is LimitBasis.EFFECTIVE_WINDOW
+
+
+def test_a_gap_is_of_the_version_that_wrote_its_row() -> None:
+    writer = answered("0.36.0")
+    writer.version = "0.115.0"
+    writer.start()
+    writer.exceed()
+    assert gap(read(writer.content)).runtime_version is None
+
+
+def test_a_gap_says_which_window_its_version_states() -> None:
+    old, new = session("0.36.0"), session("0.171.0")
+    for writer, basis in ((old, LimitBasis.WINDOW), (new, LimitBasis.EFFECTIVE_WINDOW)):
+        writer.exceed()
+        assert gap(read(writer.content)).limit_basis is basis
 
 
 @pytest.mark.parametrize("stated", [None, ABSENT])
@@ -226,10 +243,12 @@ def test_a_row_that_names_a_key_twice_is_malformed(version: str) -> None:
     writer.record() if version == "0.171.0" else writer.count()
     twice = writer.content[:-1].rpartition(b'"total_tokens"')
     content = twice[0] + b'"total_tokens":14100,' + twice[1] + twice[2] + b"\n"
+    model = ModelRef(id="gpt-5.5", provider="openai")
+    assert gap(read(content)).model == model
     assert shown(read(content)) == "source_malformed"
     writer.exceed()
-    marked = writer.content.replace(b'"info":{', b'"info":null,"info":{')
-    assert shown(read(marked)) == "source_malformed"
+    marked = gap(read(writer.content.replace(b'"info":{', b'"info":null,"info":{')))
+    assert (shown(marked), marked.model) == ("source_malformed", model)
 
 
 @each_age_with_turn_ids
@@ -663,8 +682,11 @@ def test_a_compaction_tells_when_it_was_unless_an_older_one_may_be_meant() -> No
     for _ in range(100):
         later.item("AgentMessage", text="x" * KIB)
     alone = RolloutRows(rows=[*later.rows], turn_id=later.turn_id)
+    alone.context()
     alone.row("compacted", {"message": "x"})
     assert moment(alone) is None
+    undated = gap(read(alone.content, window=4 * KIB, budget=32 * KIB))
+    assert undated.model == ModelRef(id="gpt-5.5", provider="openai")
     later.respond(150_500)
     later.row("compacted", {"message": "x"})
     assert moment(later) == at(len(later.rows) - 1)
@@ -1128,12 +1150,81 @@ def cut_off() -> RolloutRows:
     return writer
 
 
-def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:
-    writer = cut_off()
+def asks_for_more(writer: RolloutRows, **asked: Any) -> bool:
+    """Tell whether the end of the file leaves open what is asked."""
+    budget = ReadBudget(initial=4 * KIB, maximum=MIB)
+    reader = TailReader.open(writer.content, budget, head=ROLLOUT.head)
+    assert isinstance(reader, TailReader)
+    with reader:
+        seen = ROLLOUT.extract(reader.tail, Query(**{"at": START, **asked}))
+    return isinstance(seen, NeedMore)
+
+
+def count_twice(writer: RolloutRows) -> None:
+    """Write two counts: of the first, it is not known whether it repeats an older one."""
     for used in (15_600, 16_700):
         writer.message()
         writer.take(used)
         writer.count()
+
+
+def test_a_count_asks_for_more_while_its_model_may_lie_before_the_window() -> None:
+    writer = cut_off()
+    count_twice(writer)
+    assert asks_for_more(writer)
+    writer = cut_off()
+    writer.context()
+    count_twice(writer)
+    assert not asks_for_more(writer)
+    writer = cut_off()
+    writer.event("task_started", turn_id=turn(0x50), model_context_window=WINDOW)
+    writer.event("token_count", info=None)
+    count_twice(writer)
+    assert not asks_for_more(writer)
+
+
+@pytest.mark.parametrize("phase", [Phase.LATEST, Phase.TERMINAL])
+def test_a_turn_asks_for_more_while_its_beginning_may_lie_before_the_window(phase: Phase) -> None:
+    writer = cut_off()
+    writer.context()
+    asked = {"turn_id": writer.turn_id, "phase": phase}
+    assert asks_for_more(writer, **asked)
+    count_twice(writer)
+    assert not asks_for_more(writer, **asked)
+    writer = cut_off()
+    begun = writer.start()
+    assert not asks_for_more(writer, turn_id=begun, phase=phase)
+
+
+def test_a_record_asks_for_more_while_its_window_may_lie_before_the_window() -> None:
+    writer = cut_off()
+    writer.version = "0.171.0"
+    writer.context()
+    writer.call()
+    writer.take(15_600)
+    writer.record()
+    assert asks_for_more(writer, turn_id=writer.turn_id, phase=Phase.TERMINAL)
+
+
+def test_the_last_turn_asks_for_more_only_where_there_is_none() -> None:
+    writer = cut_off()
+    assert asks_for_more(writer, phase=Phase.TERMINAL)
+    writer.start()
+    writer.context()
+    count_twice(writer)
+    writer.end()
+    assert not asks_for_more(writer, phase=Phase.TERMINAL)
+
+
+def test_an_unfinished_turn_names_its_model() -> None:
+    unfinished = gap(read(answered().content, phase=Phase.TERMINAL))
+    assert unfinished.reason is MissingReason.TURN_NOT_FINISHED
+    assert unfinished.model == ModelRef(id="gpt-5.5", provider="openai")
+
+
+def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:
+    writer = cut_off()
+    count_twice(writer)
     writer.start()
     assert read(writer.content, window=4 * KIB) == read(writer.content)
 
@@ -1141,10 +1232,7 @@ def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:
 def test_another_threads_row_does_not_name_the_turn_that_was_cut_off() -> None:
     writer = cut_off()
     writer.item("AgentMessage", thread_id=PARENT, turn_id=turn(0x50))
-    for used in (15_600, 16_700):
-        writer.message()
-        writer.take(used)
-        writer.count()
+    count_twice(writer)
     writer.end()
     asked = {"turn_id": writer.turn_id, "window": 4 * KIB, "budget": 32 * KIB}
     assert seen(writer, **asked) == 16_700
@@ -1153,10 +1241,7 @@ def test_another_threads_row_does_not_name_the_turn_that_was_cut_off() -> None:
 def test_a_window_of_a_file_that_begins_without_a_thread_is_of_that_file() -> None:
     writer = cut_off()
     del writer.rows[0]
-    for used in (15_600, 16_700):
-        writer.message()
-        writer.take(used)
-        writer.count()
+    count_twice(writer)
     writer.end()
     assert seen(writer, window=4 * KIB, budget=32 * KIB) == 16_700
 

@@ -1470,6 +1470,19 @@ def test_rows_behind_a_parents_first_row_are_the_parents() -> None:
     assert seen(writer) == 14_100
 
 
+def test_what_is_made_in_the_threads_own_millisecond_is_no_later_thread_and_no_parents() -> None:
+    writer = answered()
+    writer.row("session_meta", {"id": THREAD[:-1] + "d"})
+    writer.start()
+    writer.respond(15_600)
+    assert seen(writer) == 15_600
+    fork = RolloutRows()
+    fork.begin(forked_from_id=PARENT)
+    own = fork.start(turn(0))
+    fork.respond(14_100)
+    assert seen(fork, turn_id=own) == 14_100
+
+
 def test_rows_of_a_later_thread_are_not_this_ones() -> None:
     writer = answered()
     before = read(writer.content)

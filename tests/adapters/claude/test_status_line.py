@@ -292,6 +292,16 @@ def test_issue_claude_code_19724_zero_tokens_are_missing() -> None:
     assert gap(line(3, window={"current_usage": zeros})) is MissingReason.NOT_MEASURED_YET
 
 
+@pytest.mark.parametrize(
+    ("version", "may_be_wrong"),
+    [("2.1.289", True), ("2.1.290", False), ("2.1.99999999", False), ("2.1.100000000", True)],
+)
+def test_a_version_tells_whether_its_windows_are_right(version: str, may_be_wrong: bool) -> None:
+    seen = read(line(41_500, version=version))
+    assert isinstance(seen, TokenPair)
+    assert seen.misstates_limit is may_be_wrong
+
+
 def test_issue_claude_code_63447_a_use_above_the_size_refutes_only_the_size() -> None:
     seen = read(line(360_236, version="2.1.154", model={"id": "claude-opus-4-8"}))
     assert isinstance(seen, TokenPair)

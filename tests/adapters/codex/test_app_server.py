@@ -372,6 +372,11 @@ def test_a_second_report_that_is_another_is_of_now_whatever_was_not_seen() -> No
     assert feed.used(turn_id="turn-1", phase=Phase.TERMINAL) == 42_000
 
 
+def test_a_report_that_names_no_turn_is_of_none() -> None:
+    feed = Feed()(updated(41_000, 90_000, turn=None), updated(42_000, 132_000, turn=None))
+    assert pair(feed).identity == (THREAD, "", "132000")
+
+
 def test_without_a_clock_the_first_report_of_an_older_thread_may_be_a_repeat() -> None:
     resumed = updated(41_000, 90_000)
     assert Feed()(started(), resumed).reason() is MissingReason.CARRIED_OVER

@@ -66,6 +66,13 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def mutation(session: nox.Session) -> None:
+    """Mutate the rooms that decide, or those that are named: a test has to fail."""
+    session.install("-e", ".[mutation]")
+    session.run("python", "tests/mutation/run.py", *session.posargs)
+
+
+@nox.session
 def benchmarks(session: nox.Session) -> None:
     """Print the ratios of every benchmark, quickly."""
     session.install("-e", ".")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # A first import or a busy machine is no failure of the property. The inputs are the same in every
 # run, so that a change is judged by itself; `--hypothesis-profile=explore` draws more and new ones.
@@ -23,6 +23,10 @@ settings.register_profile(
 )
 # For a further interpreter, after the first has tried the usual number of inputs.
 settings.register_profile("brief", settings.get_profile("house"), max_examples=10)
+# For mutants: that one fails is enough, its smallest input is not looked for.
+settings.register_profile(
+    "mutation", settings.get_profile("brief"), phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile("house")
 
 _DEFAULTS: Mapping[str, Any] = {

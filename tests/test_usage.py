@@ -439,6 +439,14 @@ def test_codex_before_0_145_wrote_no_cache_writes() -> None:
     assert (converted.prompt_tokens, converted.cache_write_tokens) == (14_500, 0)
 
 
+@pytest.mark.parametrize("absent", [{}, {"reasoning_output_tokens": None}])
+def test_codex_may_report_no_reasoning(absent: dict[str, Any]) -> None:
+    usage = {key: count for key, count in CODEX.items() if key != "reasoning_output_tokens"}
+    converted = codex({**usage, **absent})
+    assert isinstance(converted, TokenUsage)
+    assert (converted.output_tokens, converted.reasoning_tokens) == (80, None)
+
+
 def test_more_cached_tokens_than_codex_sent_is_invalid() -> None:
     fault = UsageFault(INVALID, "cached_input_tokens")
     assert codex({**CODEX, "cached_input_tokens": 14_401}) == fault
@@ -538,9 +546,11 @@ def test_pis_own_total_and_its_one_hour_writes_are_not_added() -> None:
     assert pi({**PI, "totalTokens": 0, "cacheWrite1h": 500}) == pi(PI)
 
 
-def test_half_of_a_spelling_is_incomplete() -> None:
-    half = {"input": 1, "output": 2, "cache_read": 3}
-    assert pi(half) == UsageFault(INCOMPLETE, "cache_write")
+@pytest.mark.parametrize(
+    ("half", "other"), [("cache_read", "cache_write"), ("cache_write", "cache_read")]
+)
+def test_half_of_a_spelling_is_incomplete(half: str, other: str) -> None:
+    assert pi({"input": 1, "output": 2, half: 3}) == UsageFault(INCOMPLETE, other)
 
 
 @pytest.mark.parametrize("count", NO_COUNTS)

@@ -94,7 +94,6 @@ Usage: TypeAlias = TokenUsage | UsageFault
 
 class _Fault(Exception):  # noqa: N818 - internal control flow, carries our own field name only
     def __init__(self, kind: UsageFaultKind, fault_field: str) -> None:
-        super().__init__(kind)
         self.fault = UsageFault(kind, fault_field)
 
 

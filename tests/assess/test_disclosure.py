@@ -20,6 +20,8 @@ VERSIONS = [
     "2025.10.28-0a91dc2",
     "1.2.3+build.7",
     "1.2",
+    "1.20251124",
+    "1.2-" + "a" * 36,
 ]
 NO_VERSIONS = [
     "",
@@ -38,6 +40,7 @@ NO_VERSIONS = [
     "\u0662.\u0661",
     "1.123456789",
     "1." + "2" * 40,
+    "1.2-" + "a" * 37,
     "-1.2",
 ]
 
@@ -65,6 +68,8 @@ MODELS = [
     "gpt-5.4",
     "MiniMax-M2.7",
     "mcs-5",
+    "m",
+    "m" * 200,
 ]
 NO_MODELS = [
     "",
@@ -110,6 +115,13 @@ def test_a_provider_or_platform_that_is_no_name_is_left_out(named: str) -> None:
     assert public_model(spoilt) == model
     partly = ModelRef(id="model", long_context_marker=True, provider="openai", platform=named)
     assert public_model(partly) == ModelRef(id="model", long_context_marker=True, provider="openai")
+    partly = ModelRef(id="model", long_context_marker=True, provider=named, platform="azure")
+    assert public_model(partly) == ModelRef(id="model", long_context_marker=True, platform="azure")
+
+
+def test_a_name_is_let_out_up_to_forty_characters() -> None:
+    longest = ModelRef(id="model", provider="p" * 40, platform="p" * 40)
+    assert public_model(longest) is longest
 
 
 @given(st.text(st.characters()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta, timezone
+from hashlib import sha256
 from typing import Any, TypeVar
 
 import pytest
@@ -50,6 +51,7 @@ from ctxmeasure.observation import (
     Observed,
     Partial,
     UsedBasis,
+    Witness,
 )
 
 pytestmark = pytest.mark.usefixtures("table")
@@ -159,6 +161,41 @@ def test_an_observation_carries_where_it_comes_from() -> None:
     assert provenance.usage == seen.usage
     assert provenance.model == seen.model
     assert provenance.stats is stats
+
+
+def test_a_percentage_carries_where_it_comes_from() -> None:
+    provenance = measured(percent(runtime_version="2.1.332", model=model())).provenance
+    assert (provenance.adapter, provenance.source) == ("agent", "agent.source")
+    assert (provenance.runtime_version, provenance.model) == ("2.1.332", model())
+    assert provenance.usage is None
+
+
+REFUSED: list[UsedTokens] = [
+    used(usage=None),
+    used(used_tokens=-1),
+    used(usage=None, used_tokens=42_000, used_basis=UsedBasis.PROMPT_AND_OUTPUT),
+    pair(limit_tokens=0),
+    used(measured_at=None),
+    used(estimated=True),
+    used(model=model("unknown")),
+    used(claims=(Claim(Quantity.USED_TOKENS, 1),)),
+]
+
+
+@pytest.mark.parametrize("seen", REFUSED)
+def test_a_refused_count_carries_where_it_comes_from(seen: UsedTokens) -> None:
+    seen = evolve(seen, runtime_version="2.1.332")
+    provenance = missing(seen, policy=BY_PROMPT).provenance
+    assert (provenance.adapter, provenance.source) == ("agent", "agent.source")
+    assert provenance.runtime_version == "2.1.332"
+    assert provenance.model == seen.model
+    assert provenance.usage == seen.usage
+
+
+def test_a_refused_percentage_carries_where_it_comes_from() -> None:
+    provenance = missing(percent(101, runtime_version="2.1.332", model=model())).provenance
+    assert (provenance.adapter, provenance.source) == ("agent", "agent.source")
+    assert (provenance.runtime_version, provenance.model) == ("2.1.332", model())
 
 
 def test_a_reading_without_statistics_cost_nothing() -> None:
@@ -313,6 +350,7 @@ def test_a_count_above_the_smaller_window_proves_the_only_larger_one(
     observation = measured(used(usage=usage(200_001, 0)))
     assert_graded(observation, "the only larger window")
     assert tokens(observation) == (200_001, 1_000_000)
+    assert observation.provenance.limit_basis is LimitBasis.WINDOW
 
 
 def test_a_count_that_fills_the_smaller_window_does_not_prove_the_larger_one(table: Table) -> None:
@@ -584,6 +622,11 @@ def test_a_count_that_no_runtime_can_mean_is_invalid(count: int) -> None:
     assert known(observation) == Partial(limit_tokens=200_000, measured_at=AT - SECOND)
 
 
+@pytest.mark.parametrize("count", [0, 1, 2**53])
+def test_any_count_that_a_runtime_can_mean_is_measured(count: int) -> None:
+    assert tokens(measured(pair(used_tokens=count, overflows=True))) == (count, 200_000)
+
+
 def test_a_prompt_that_no_runtime_can_mean_is_invalid() -> None:
     seen = used(usage=usage(10**400), used_tokens=1, used_basis=UsedBasis.PROMPT_AND_OUTPUT)
     assert missing(seen, policy=BY_PROMPT).reason is MissingReason.USAGE_INVALID
@@ -598,6 +641,13 @@ def test_a_limit_that_no_runtime_can_mean_is_invalid(limit: int) -> None:
     assert observation.provenance.limit_basis is None
     declared = measured(pair(limit_tokens=limit), limit_tokens=200_000)
     assert declared.provenance.limit_basis is LimitBasis.DECLARED
+
+
+@pytest.mark.parametrize("limit", [1, 2**53])
+def test_any_limit_that_a_runtime_can_mean_is_taken_and_kept(limit: int) -> None:
+    seen = pair(used_tokens=1, limit_tokens=limit)
+    assert tokens(measured(seen)) == (1, limit)
+    assert known(missing(evolve(seen, measured_at=None))).limit_tokens == limit
 
 
 @shows("percent invalid")
@@ -712,6 +762,11 @@ def test_claims_are_about_the_runtimes_own_count_and_limit() -> None:
 )
 def test_a_share_says_nothing_about_a_count_without_its_limit(quantity: Quantity) -> None:
     measured(used(claims=(Claim(quantity, 1),)))
+
+
+def test_a_claim_that_cannot_be_compared_hides_none_that_can() -> None:
+    claims = (Claim(Quantity.USED_PERCENT, 1), Claim(Quantity.USED_TOKENS, 1))
+    assert missing(used(claims=claims)).reason is MissingReason.SOURCES_DISAGREE
 
 
 @pytest.mark.parametrize(
@@ -1075,6 +1130,15 @@ def test_another_percentage_has_another_witness() -> None:
 def test_a_sample_that_cannot_be_told_from_others_has_no_witness() -> None:
     assert measured(pair(identity=())).provenance.witness is None
     assert measured(pair(model=None)).provenance.witness is not None
+
+
+def test_a_witness_is_the_digest_of_its_facts_with_nothing_but_a_nul_between() -> None:
+    # Ledgers keep it: a later version must find the same one.
+    facts = b"session\0row\x0041500\x00200000\0"
+    witness = measured(pair(model=None)).provenance.witness
+    assert witness == Witness(sha256(facts).digest())
+    witness = measured(pair()).provenance.witness
+    assert witness == Witness(sha256(facts + b"model").digest())
 
 
 def test_a_witness_is_published_only_under_a_key() -> None:

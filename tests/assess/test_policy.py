@@ -62,9 +62,10 @@ def test_a_wrong_argument_is_named_and_not_repeated(
 
 
 def test_a_resolver_is_asked_with_the_model() -> None:
-    windows = {"model": 262_144}
+    windows = {"model": 262_144, "smallest": 1}
     policy = Policy(resolver=lambda named: windows.get(named.id))
     assert policy.resolved(model()) == 262_144
+    assert policy.resolved(model("smallest")) == 1
     assert policy.resolved(model("other")) is None
 
 

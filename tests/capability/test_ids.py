@@ -53,6 +53,7 @@ def test_every_bedrock_region_is_taken_off_and_tells_the_platform(region: str) -
     [
         ("claude-opus-4-8@20260528", "claude-opus-4-8-20260528"),
         ("claude-sonnet-5@default", "claude-sonnet-5"),
+        ("claude-opus-4-6@default", "claude-opus-4-6"),
     ],
 )
 def test_a_vertex_form_tells_the_platform(model_id: str, candidate: str) -> None:
@@ -68,10 +69,13 @@ def test_a_vertex_form_tells_the_platform(model_id: str, candidate: str) -> None
         ("claude-opus-4-\N{FULLWIDTH DIGIT EIGHT}", IdRefusal.UNPARSEABLE),
         ("c" * (MAX_ID_CHARS + 1), IdRefusal.UNPARSEABLE),
         ("[1m]", IdRefusal.UNKNOWN_MARKER),
+        ("claude-opus-4-8[", IdRefusal.UNKNOWN_MARKER),
+        ("claude-opus-4-8]", IdRefusal.UNKNOWN_MARKER),
         ("composer-2.5[fast=true]", IdRefusal.UNKNOWN_MARKER),
         ("claude-opus-4-8[1m]x", IdRefusal.UNKNOWN_MARKER),
         ("claude-opus-4-8@latest", IdRefusal.UNPINNED_ALIAS),
         ("claude-sonnet-4@default", IdRefusal.UNPINNED_ALIAS),
+        ("claude-sonnet-4-5@default", IdRefusal.UNPINNED_ALIAS),
         ("claude-mythos-preview@default", IdRefusal.UNPINNED_ALIAS),
         ("arn:aws:s3:::bucket", IdRefusal.OPAQUE_ARN),
         (
@@ -86,12 +90,25 @@ def test_what_names_no_one_model_is_refused(model_id: str, refusal: IdRefusal) -
     assert parse(model_id) is refusal
 
 
+def test_an_id_of_one_character_can_have_a_marker() -> None:
+    assert parse("x[1m]") == ParsedId(candidate="x", marker="[1m]")
+
+
+def test_the_longest_id_is_read() -> None:
+    longest = "c" * MAX_ID_CHARS
+    assert parse(longest) == ParsedId(candidate=longest)
+
+
 def test_the_clouds_forms_are_anthropics_alone() -> None:
     bedrock = "us.anthropic.claude-opus-4-8"
+    for provider in ("anthropic", None):
+        parsed = parse(bedrock, provider=provider)
+        assert parsed == ParsedId(candidate="claude-opus-4-8", platform="bedrock")
     assert parse(bedrock, provider="openai") == ParsedId(candidate=bedrock)
     vertex = "claude-opus-4-8@default"
     assert parse(vertex, provider="google") == ParsedId(candidate=vertex)
     arn = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-7"
+    assert parse(arn) == ParsedId(candidate="claude-opus-4-7", platform="bedrock")
     assert parse(arn, provider="openai") is IdRefusal.OPAQUE_ARN
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from attrs import evolve
 
 from ctxmeasure.capability.model import Certainty
 from ctxmeasure.capability.rows import ModelRow, table, version_of
@@ -88,6 +89,15 @@ def test_a_day_outside_every_span_has_the_newest_windows() -> None:
     row = next(row for row in VENDOR if row.id == "claude-sonnet-4-5")
     assert row.span(date.max) == row.spans[-1]
     assert row.span(date(2026, 4, 30) - timedelta(days=1)) == row.spans[0]
+    assert row.span(date(2026, 4, 30)) == row.spans[1]
+    always = next(row for row in VENDOR if row.id == "claude-haiku-4-5")
+    assert (always.span(date.max),) == always.spans
+
+
+def test_a_row_is_listed_from_its_first_version_until_the_first_without_it() -> None:
+    row = evolve(ROWS[0], since=(0, 130, 0), before=(0, 151, 0))
+    listed = [row.listed_in((0, minor, 0)) for minor in (129, 130, 150, 151)]
+    assert listed == [False, True, True, False]
 
 
 @pytest.mark.parametrize("row", PATTERNS, ids=named)

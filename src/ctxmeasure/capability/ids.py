@@ -166,4 +166,4 @@ def _fullmatch(pattern: str, text: str) -> re.Match[str] | None:
 
 @cache  # bounded by the four patterns above; compiled on first use to keep imports cheap
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII)
+    return re.compile(pattern)

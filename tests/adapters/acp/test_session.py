@@ -190,6 +190,19 @@ def test_the_peak_of_shares_is_the_largest_and_no_estimate_is_one() -> None:
     assert short(Feed()(estimate).peak()) == (199_000, 200_000)
 
 
+@pytest.mark.parametrize(
+    ("row", "peak"),
+    [
+        (usage(119_500), 60.0),
+        (usage(120_500), (120_500, 200_000)),
+        (usage(199_000, 0), 60.0),  # of what, is not known
+    ],
+)
+def test_the_peak_of_pairs_and_shares_is_the_largest_share(row: dict[str, Any], peak: Any) -> None:
+    assert short(Feed()(metadata(60), row).peak()) == peak
+    assert short(Feed()(row, metadata(60)).peak()) == peak
+
+
 def test_the_peak_before_any_report_is_what_is_shown() -> None:
     assert short(Feed().peak()) is MissingReason.NOT_MEASURED_YET
     assert short(Feed()(usage(1), usage(2, session=B)).peak()) is MissingReason.SESSION_AMBIGUOUS
@@ -237,7 +250,15 @@ def test_two_opened_sessions_are_ambiguous_although_one_has_not_reported() -> No
     assert feed.said(session_id=B) is MissingReason.NOT_MEASURED_YET
 
 
-@pytest.mark.parametrize("row", [opened(B), request("session/load", sessionId=B), opened()])
+@pytest.mark.parametrize(
+    "row",
+    [
+        opened(),
+        opened(B),
+        request("session/load", sessionId=B),
+        request("session/prompt", 3, sessionId=A),
+    ],
+)
 def test_to_open_a_session_voids_nothing(row: dict[str, Any]) -> None:
     feed = Feed()(usage(53_000), row)
     assert feed.said(session_id=A) == (53_000, 200_000)
@@ -274,6 +295,7 @@ def test_no_message_names_a_turn() -> None:
     feed = Feed()(usage(53_000))
     assert feed.said(turn_id="turn") is MissingReason.TURN_IDS_NOT_RECORDED
     assert feed.said(turn_id="turn", turn_started_at=AT) == (53_000, 200_000)
+    assert feed.said(turn_started_at=AT + SECOND) == (53_000, 200_000)
     assert feed.said(turn_started_at=AT + 2 * SECOND) is MissingReason.TURN_NOT_FOUND
     assert Feed()(usage(0)).said(turn_started_at=AT) is MissingReason.NOT_MEASURED_YET
 
@@ -344,6 +366,12 @@ def test_a_compaction_before_any_report_makes_an_estimate_too() -> None:
         assert feed.said() is MissingReason.COMPACTED
         assert feed(usage(930)).said() is MissingReason.COMPACTED
         assert feed(usage(9_005)).said() == (9_005, 200_000)
+
+
+def test_a_session_that_was_loaded_is_open() -> None:
+    feed = Feed()(request("session/load", sessionId=A), answer(), usage(180_000, session=B))
+    assert feed.said() is MissingReason.NOT_MEASURED_YET
+    assert feed(usage(53_000)).said() == (53_000, 200_000)
 
 
 def test_a_session_that_could_not_be_loaded_is_not_open() -> None:
@@ -432,6 +460,12 @@ def test_a_cleared_history_has_no_measure_yet() -> None:
     assert feed(kiro("compaction/status", B, status="completed")).said() is (
         MissingReason.NOT_MEASURED_YET
     )
+
+
+def test_a_cleared_history_is_that_of_the_session_it_names() -> None:
+    feed = Feed()(metadata(81.5), metadata(40, B), kiro("clear/status", A))
+    assert feed.said(session_id=A) is MissingReason.NOT_MEASURED_YET
+    assert feed.said(session_id=B) == 40.0
 
 
 @pytest.mark.parametrize("before", [kiro("compaction/status", A, status="completed"), answered()])
@@ -525,6 +559,10 @@ def test_the_agents_version_is_the_runtimes() -> None:
         seen = feed(row).evidence()
         assert isinstance(seen, UsedTokens | UsedPercent)
         assert seen.runtime_version == "1.2.3"
+    compacted = feed(compaction(), usage(930)).evidence()
+    assert isinstance(compacted, Gap)
+    assert compacted.reason is MissingReason.COMPACTED
+    assert compacted.runtime_version == "1.2.3"
     assert feed(opened(), opened(B)).evidence() == Gap(
         reason=MissingReason.SESSION_AMBIGUOUS, runtime_version="1.2.3"
     )
@@ -603,7 +641,8 @@ def test_one_message_of_another_session_is_not_measured() -> None:
 
 def test_a_message_is_recognised_by_what_only_this_protocol_has() -> None:
     assert claimant([usage(53_000)]) is SESSION
-    assert claimant([update("agent_message_chunk"), metadata(2.05)]) is SESSION
+    assert claimant([update("agent_message_chunk")]) is SESSION
+    assert claimant([metadata(2.05)]) is SESSION
     for row in (
         {**usage(53_000), "jsonrpc": None},
         usage(53_000, session=None),

@@ -188,6 +188,10 @@ def test_an_answer_is_recognised_in_any_wrapping() -> None:
     assert CONTEXT_USAGE.recognise is not None
     assert CONTEXT_USAGE.recognise(answer())
     assert CONTEXT_USAGE.recognise(wrapped(answer()))
+    bare = {"rawMaxTokens": 200_000, "apiUsage": None, "isAutoCompactEnabled": False}
+    assert CONTEXT_USAGE.recognise(bare)
+    for key in bare:
+        assert not CONTEXT_USAGE.recognise(answer(**{key: ...}))
     assert not CONTEXT_USAGE.recognise({"totalTokens": 1, "maxTokens": 2})
     assert not CONTEXT_USAGE.recognise({})
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmeasure.adapters.claude.hook import HOOK, query_from_hook, transcript_path
+from ctxmeasure.adapters.claude.hook import HOOK, HOOKS, query_from_hook, transcript_path
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Evidence, Gap, Phase, Query, UsedTokens
 from ctxmeasure.observation import MissingReason, UsedBasis
@@ -122,7 +122,10 @@ def test_before_the_first_response_nothing_is_measured() -> None:
 
 @pytest.mark.parametrize("count", [-1, True, "186432", 186_432.0, [186_432]])
 def test_a_count_that_is_none_is_refused(count: object) -> None:
-    assert gap({**RESUMED, "context_tokens": count}) is MissingReason.USAGE_INVALID
+    seen = read({**RESUMED, "context_tokens": count})
+    assert isinstance(seen, Gap)
+    assert seen.reason is MissingReason.USAGE_INVALID
+    assert seen.model is not None
 
 
 def test_a_hook_without_a_count_reports_no_usage() -> None:
@@ -270,12 +273,19 @@ def test_what_a_payload_does_not_say_is_not_asked_for(payload: dict[str, Any]) -
 
 
 def test_a_wrong_argument_raises_and_names_itself() -> None:
-    with pytest.raises(TypeError, match="payload"):
+    with pytest.raises(TypeError, match=r"^payload:"):
         query_from_hook("{}", at=AT)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at"):
         query_from_hook({}, at=AT.replace(tzinfo=None))
-    with pytest.raises(TypeError, match="payload"):
+    with pytest.raises(TypeError, match=r"^payload:"):
         transcript_path("{}")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("summary", "is_compacted"), [("words", True), ("", False), (None, False)])
+def test_a_compaction_is_done_where_there_is_a_summary(summary: Any, *, is_compacted: bool) -> None:
+    assert HOOKS.is_compacted is not None
+    assert HOOKS.is_compacted({"compact_summary": summary}) is is_compacted
+    assert not HOOKS.is_compacted({"summary": "words"})
 
 
 def test_the_transcript_is_the_sessions_and_at_a_subagents_end_the_subagents() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -89,6 +90,17 @@ def test_what_is_no_count_and_no_amount_is_not_known(wrong: object) -> None:
     if wrong != 0.5:
         assert tally(Tally(), result(total_cost_usd=wrong)).cost_usd is None
     assert tally(Tally(), result(total_cost_usd=wrong)).turns is None
+
+
+def test_a_result_without_a_cost_leaves_what_is_known() -> None:
+    assert tally(Tally(turns=1, cost_usd=1.0), result(total_cost_usd="3")).cost_usd == 1.0
+
+
+def test_costs_beyond_all_numbers_are_none() -> None:
+    frame = result(model_usage_since_last_result=used(sys.float_info.max))
+    first = tally(Tally(), frame)
+    assert first.cost_usd == sys.float_info.max
+    assert tally(first, frame).cost_usd is None
 
 
 @pytest.mark.parametrize(

@@ -293,6 +293,16 @@ def test_issue_claude_code_19724_zero_tokens_are_missing() -> None:
     assert gap(line(3, window={"current_usage": zeros})) is MissingReason.NOT_MEASURED_YET
 
 
+@pytest.mark.parametrize(
+    ("version", "may_be_wrong"),
+    [("2.1.289", True), ("2.1.290", False), ("2.1.99999999", False), ("2.1.100000000", True)],
+)
+def test_a_version_tells_whether_its_windows_are_right(version: str, may_be_wrong: bool) -> None:
+    seen = read(line(41_500, version=version))
+    assert isinstance(seen, TokenPair)
+    assert seen.misstates_limit is may_be_wrong
+
+
 def test_issue_claude_code_63447_a_use_above_the_size_refutes_only_the_size() -> None:
     seen = read(line(360_236, version="2.1.154", model={"id": "claude-opus-4-8"}))
     assert isinstance(seen, TokenPair)
@@ -359,6 +369,9 @@ def test_totals_that_describe_the_context_stand_in_for_an_absent_usage() -> None
     assert isinstance(seen, TokenPair)
     assert (seen.used_tokens, seen.usage, seen.limit_tokens) == (41_500, None, 200_000)
     assert seen.claims[0] == Claim(Quantity.USED_PERCENT, 21, 1.5)
+    first = {**without_usage(41_500), "version": "2.1.132"}
+    assert pair(first) == pair(without_usage(41_500)) == (41_500, 200_000)
+    assert pair(without_usage(1, remaining_percentage=...)) == (1, 200_000)
 
 
 def test_totals_that_were_sums_do_not() -> None:
@@ -440,15 +453,33 @@ def test_a_percentage_outside_0_to_100_is_refused(key: str, percent: object) -> 
     assert seen.reason is MissingReason.PERCENT_INVALID
     assert seen.partial == Partial(used_tokens=41_500, limit_tokens=200_000, measured_at=AT)
     assert gap(without_usage(41_500, **{key: percent})) is MissingReason.PERCENT_INVALID
+    alone = {"context_window": {"used_percentage": 21, key: percent}}
+    assert gap(alone) is MissingReason.PERCENT_INVALID
 
 
 @pytest.mark.parametrize("total", [-1, True, "41500", 41_500.0])
 def test_a_total_that_is_no_count_is_refused_where_it_describes_the_context(total: object) -> None:
     payload = line(41_500, window={"total_input_tokens": total})
-    assert gap(payload) is MissingReason.USAGE_INVALID
+    seen = read(payload)
+    assert isinstance(seen, Gap)
+    assert seen.reason is MissingReason.USAGE_INVALID
+    assert seen.partial == Partial(used_tokens=41_500, limit_tokens=200_000, measured_at=AT)
     assert pair({**payload, "version": "2.1.131"}) == (41_500, 200_000)
-    alone = {"context_window": {"total_input_tokens": total}}
-    assert gap(alone) is MissingReason.USAGE_INVALID
+    for key in ("total_input_tokens", "total_output_tokens"):
+        assert gap({"context_window": {key: total}}) is MissingReason.USAGE_INVALID
+
+
+def test_the_percentages_of_a_full_window_are_held_against_it() -> None:
+    seen = read(line(200_000))
+    assert isinstance(seen, TokenPair)
+    assert seen.claims[:2] == (
+        Claim(Quantity.USED_PERCENT, 100, 1.5),
+        Claim(Quantity.REMAINING_PERCENT, 0, 1.5),
+    )
+
+
+def test_a_version_by_date_is_another_agents() -> None:
+    assert gap(line(41_500, version="1000.0.0")) is MissingReason.SOURCE_MALFORMED
 
 
 def test_percentages_beside_an_overflow_count_where_they_are_not_clamped() -> None:

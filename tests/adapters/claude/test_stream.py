@@ -362,6 +362,19 @@ def test_a_delta_can_bring_the_only_usage() -> None:
     assert feed.used == 30_000
 
 
+def test_a_single_token_is_a_prompt() -> None:
+    smallest = assistant(
+        1,
+        message={
+            "usage": {**usage(3), "input_tokens": 1}
+            | dict.fromkeys(("cache_creation_input_tokens", "cache_read_input_tokens"), 0)
+        },
+    )
+    feed = Feed()(smallest, assistant(1, message={"usage": None}))
+    assert feed.used == 1
+    assert isinstance(feed.peak(), UsedTokens)
+
+
 def test_a_block_without_usage_does_not_void_its_response() -> None:
     feed = Feed()(init(), message_start(30_000), assistant(3, message={"usage": None}))
     assert feed.used == 30_000
@@ -401,6 +414,12 @@ def test_a_context_report_is_no_response() -> None:
         context_usage={"total_tokens": 9_100, "raw_max_tokens": 100_000},
     )
     assert Feed()(init(), assistant(30_000), report).used == 30_000
+
+
+def test_the_beginning_of_a_response_is_dated_when_it_was_received() -> None:
+    seen = Feed()(message_start(41_500)).evidence()
+    assert isinstance(seen, UsedTokens)
+    assert seen.measured_at == AT
 
 
 def test_a_frame_without_clock_is_dated_when_it_was_received() -> None:
@@ -664,6 +683,30 @@ def test_a_boundary_without_a_count_is_held_against_the_last_response() -> None:
     assert feed(assistant(151_000, "msg_01b")).reason() is MissingReason.COMPACTED
 
 
+def test_the_boundarys_own_count_tells_the_compactions_call_from_a_response() -> None:
+    compacted = [init(), assistant(50_000), boundary(pre_tokens=100_000)]
+    assert Feed()(*compacted, assistant(89_999, "msg_01b")).used == 89_999
+    assert Feed()(*compacted, assistant(90_000, "msg_01b")).used is None
+    # After the first response nothing is the compaction's any more.
+    feed = Feed()(*compacted, assistant(9_000, "msg_01b"), assistant(99_000, "msg_01c"))
+    assert feed.used == 99_000
+
+
+def test_an_estimate_is_dated_by_its_boundary() -> None:
+    stamped = {**boundary(post_tokens=930), "timestamp": "2026-11-29T18:00:00.000Z"}
+    seen = Feed()(stamped).evidence()
+    assert isinstance(seen, Gap)
+    assert seen.partial is not None
+    assert seen.partial.measured_at == AT - timedelta(hours=1)
+
+
+def test_a_status_that_says_nothing_ends_no_compaction() -> None:
+    silent = status(None)
+    del silent["status"]
+    feed = Feed()(init(), assistant(150_000), status("compacting"), silent)
+    assert feed(assistant(151_000, "msg_01b")).used == 150_000
+
+
 def test_the_events_of_the_compactions_own_call_are_not_taken_after_the_boundary() -> None:
     feed = Feed()(init(), assistant(150_000), boundary(pre_tokens=150_001))
     feed(message_start(151_000, "msg_01b"), message_delta(usage(151_000, 700)))
@@ -706,6 +749,10 @@ def test_a_reset_conversation_is_not_measured_yet(reset: dict[str, Any]) -> None
     assert feed.reason() is MissingReason.NOT_MEASURED_YET
     summed = {**usage(99_000), "iterations": [{**usage(31_000), "type": "message"}]}
     assert feed(result(usage=summed)).reason() is MissingReason.NOT_MEASURED_YET
+
+
+def test_a_session_that_is_named_late_is_the_one_that_runs() -> None:
+    assert Feed()(assistant(41_500, session_id=None), status("requesting")).used == 41_500
 
 
 def test_another_session_begins_with_nothing() -> None:

@@ -292,7 +292,8 @@ def test_a_window_that_is_not_stated_leaves_the_count(stated: Any, reason: Missi
 def test_a_usage_that_is_none_is_named_and_hides_no_older_one() -> None:
     row = updated(50_000, 91_000)
     row["params"]["tokenUsage"]["last"]["inputTokens"] = True
-    assert Feed()(started(), updated(41_000), row).reason() is MissingReason.USAGE_INVALID
+    feed = Feed()(started(), updated(41_000), row)
+    assert feed.reason() is feed.reason(turn_id="turn-1") is MissingReason.USAGE_INVALID
 
 
 def test_a_report_of_rate_limits_alone_says_nothing() -> None:
@@ -347,6 +348,8 @@ def test_a_report_before_any_turn_of_the_connection_is_carried_over() -> None:
         limit_basis=LimitBasis.EFFECTIVE_WINDOW,
     )
     assert isinstance(feed.peak(), Gap)
+    unlimited = Feed()(updated(41_000, 90_000, turn="old", window=None, clock=AT))
+    assert gap(unlimited).partial == Partial(used_tokens=41_000)
 
 
 def test_what_was_loaded_is_carried_over_until_the_first_own_report() -> None:
@@ -367,6 +370,11 @@ def test_a_second_report_that_is_another_is_of_now_whatever_was_not_seen() -> No
     feed = Feed()(updated(41_000, 90_000), updated(42_000, 132_000))
     assert feed.used(turn_id="turn-1", phase=Phase.ACTIVE) == 42_000
     assert feed.used(turn_id="turn-1", phase=Phase.TERMINAL) == 42_000
+
+
+def test_a_report_that_names_no_turn_is_of_none() -> None:
+    feed = Feed()(updated(41_000, 90_000, turn=None), updated(42_000, 132_000, turn=None))
+    assert pair(feed).identity == (THREAD, "", "132000")
 
 
 def test_without_a_clock_the_first_report_of_an_older_thread_may_be_a_repeat() -> None:
@@ -403,6 +411,8 @@ def test_who_joins_in_knows_a_turns_only_report_when_the_turn_is_complete() -> N
         assert Feed()(*rows, ended()).used(turn_id="turn-1", phase=Phase.TERMINAL) == 41_000
         for other in (ended(status="interrupted"), ended("turn-2")):
             assert Feed()(*rows, other).reason() is MissingReason.CARRIED_OVER
+    without_clock = Feed()(started(), updated(41_000, 90_000), ended())
+    assert without_clock.reason() is MissingReason.CARRIED_OVER
 
 
 def test_who_joins_in_before_a_compaction_sees_no_request_of_its_own() -> None:
@@ -423,6 +433,7 @@ def test_an_estimate_that_was_loaded_has_no_time() -> None:
     feed = Feed()(estimated(9_000, 90_000, turn="old", clock=AT))
     assert feed.reason() is MissingReason.COMPACTED
     assert gap(feed).partial == Partial(used_tokens=9_000, limit_tokens=WINDOW, estimated=True)
+    assert feed.reason(turn_id="old") is MissingReason.TURN_NOT_FOUND
 
 
 # -- compactions --------------------------------------------------------------------------------
@@ -434,6 +445,11 @@ def test_an_estimate_between_turns_is_no_compactions() -> None:
     partial = gap(feed).partial
     assert partial is not None
     assert (partial.used_tokens, partial.estimated) == (6_743, True)
+
+
+def test_a_turn_whose_beginning_was_not_seen_ends_all_the_same() -> None:
+    feed = Feed()(updated(41_000, 90_000), updated(42_000, 132_000), ended())
+    assert feed(estimated(6_743, 132_000)).reason() is MissingReason.ESTIMATE_ONLY
 
 
 def repeated(turn: str = "turn-1") -> dict[str, Any]:
@@ -480,6 +496,7 @@ def test_another_item_is_no_compaction() -> None:
     item = {"type": "agentMessage", "text": "contextCompaction"}
     for method in ("item/started", "item/completed"):
         feed = Feed()(started(), updated(41_000), notification(method, item=item))
+        assert feed.used() == 41_000
         assert feed(updated(42_000, 83_000)).used() == 42_000
 
 
@@ -498,6 +515,22 @@ def test_the_peak_is_the_fullest_share_and_not_the_highest_count() -> None:
     assert isinstance(peak, TokenPair)
     assert (peak.limit_tokens, feed(updated(200, 350_200)).used()) == (258_400, 200)
     assert feed.peak() == peak
+
+
+def test_a_report_without_a_window_is_no_peak_beside_one_with_it() -> None:
+    feed = Feed()(started(), updated(41_000, window=None))
+    assert isinstance(feed.peak(), UsedTokens)
+    feed(updated(20_000, 61_000), updated(90_000, 151_000, window=None))
+    peak = feed.peak()
+    assert isinstance(peak, TokenPair)
+    assert peak.measured_at == AT + 3 * SECOND
+    assert peak.identity == (THREAD, "turn-1", "61000")
+
+
+def test_of_two_reports_as_full_the_later_is_the_peak() -> None:
+    peak = Feed()(started(), updated(41_000), updated(41_000, 82_000)).peak()
+    assert isinstance(peak, TokenPair)
+    assert peak.measured_at == AT + 3 * SECOND
 
 
 # -- windows that are exceeded ------------------------------------------------------------------
@@ -552,6 +585,7 @@ def test_an_error_that_is_tried_again_is_not_final() -> None:
 def test_a_compaction_after_an_exceeded_window_keeps_the_markers_sum() -> None:
     feed = Feed()(started(), updated(130_000), exceeded(), compaction("item/started"))
     assert feed(exceeded(9_000)).reason() is MissingReason.COMPACTED
+    assert feed.reason(turn_id="turn-1") is MissingReason.COMPACTED
 
 
 # -- reverts and models -------------------------------------------------------------------------
@@ -578,6 +612,7 @@ def test_the_model_is_the_one_that_the_thread_was_started_with() -> None:
     feed = Feed()(answer(), started(), updated(41_000))
     assert feed.evidence().model == ModelRef(id="gpt-5.5", provider="openai")
     assert Feed()(answer(None), started(), updated(41_000)).evidence().model is None
+    assert Feed()(answer()).evidence().model == ModelRef(id="gpt-5.5", provider="openai")
     assert Feed()({"id": 3, "result": {"ok": 1}}).state == APP_SERVER.initial
 
 
@@ -626,6 +661,11 @@ def test_settings_that_leave_the_model_leave_the_count(model: Any) -> None:
     assert feed.used() == 41_000
 
 
+def test_settings_that_name_the_model_of_the_turn_that_runs_change_none() -> None:
+    feed = Feed()(answer(), started(), settings("gpt-5.5"), updated(41_000))
+    assert feed.evidence().model == ModelRef(id="gpt-5.5", provider="openai")
+
+
 def test_the_first_naming_of_a_model_is_no_change() -> None:
     feed = Feed()(started(), updated(41_000), ended(), settings("gpt-5.5"))
     assert feed.used() == 41_000
@@ -646,7 +686,9 @@ def test_a_request_that_is_rerouted_is_another_models() -> None:
     feed(updated(42_000, 83_000))
     assert feed.evidence().model == ModelRef(id="gpt-5.2", provider="openai")
     assert feed(rerouted).used() == 42_000
-    assert feed(notification("model/rerouted", toModel=None)).used() == 42_000
+    feed(notification("model/rerouted", toModel=None), updated(42_500, 125_500))
+    assert feed.used() == 42_500
+    assert feed.evidence().model == ModelRef(id="gpt-5.2", provider="openai")
     feed(ended(), started("turn-2"), updated(43_000, 126_000, turn="turn-2"))
     assert feed.evidence().model == ModelRef(id="gpt-5.5", provider="openai")
 
@@ -732,6 +774,7 @@ def test_after_a_turn_without_a_response_an_older_one_is_not_its_last() -> None:
 def test_a_turn_that_began_later_than_its_sample_is_another() -> None:
     feed = Feed()(started(), updated(41_000))
     assert feed.used(turn_started_at=AT) == 41_000
+    assert feed.used(turn_started_at=feed.now) == 41_000
     assert feed.reason(turn_started_at=feed.now + SECOND) is MissingReason.TURN_NOT_FOUND
 
 
@@ -791,6 +834,8 @@ def test_an_old_and_a_new_notification_of_one_report_are_one() -> None:
     again = event("token_count", turn="turn-2", info=info(41_000, 41_000))
     feed(event("task_started", turn="turn-2"), again)
     assert feed.reason(turn_id="turn-2") is MissingReason.CARRIED_OVER
+    feed(event("token_count", turn="turn-2", info=info(42_000, 83_000)))
+    assert feed.used(turn_id="turn-2") == 42_000  # without a clock nothing is held
 
 
 def test_an_mcp_servers_event_names_its_thread_or_none() -> None:

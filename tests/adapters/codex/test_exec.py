@@ -297,6 +297,9 @@ def test_an_estimate_is_no_count() -> None:
         used_tokens=9_000, limit_tokens=272_000, measured_at=AT + 2 * SECOND, estimated=True
     )
     assert Feed()(counted(28_240), row).gap() == Gap(reason=MissingReason.COMPACTED, partial=known)
+    row["msg"]["info"]["model_context_window"] = None
+    unlimited = Partial(used_tokens=9_000, measured_at=AT + SECOND, estimated=True)
+    assert Feed()(row).gap().partial == unlimited
 
 
 def test_the_marker_of_an_exceeded_window_is_no_count() -> None:
@@ -323,6 +326,7 @@ def test_the_turn_asked_for_must_be_the_counts() -> None:
     assert feed.gap(turn_id="1").reason is MissingReason.TURN_NOT_FOUND
     assert feed.gap(phase=Phase.ACTIVE).reason is MissingReason.TURN_NOT_FOUND
     assert feed.used(turn_started_at=AT) == 14_120
+    assert feed.used(turn_started_at=AT + 2 * SECOND) == 14_120
     late = feed.gap(turn_started_at=feed.now)
     assert late.reason is MissingReason.TURN_NOT_FOUND
     assert feed(flat(15_000, "1")).used(phase=Phase.ACTIVE) == 15_000
@@ -340,11 +344,18 @@ def test_the_peak_is_the_fullest_request() -> None:
     assert peak.usage.total_tokens == 90_000
     broken = message("token_count", input_tokens=None)
     assert isinstance(Feed()(broken).peak(), Gap)
+    smallest = message("token_count", input_tokens=1, output_tokens=0)
+    assert isinstance(Feed()(broken, smallest).peak(), UsedTokens)
+    first = Feed()(counted(90_000), counted(90_000, 180_000)).peak()
+    assert isinstance(first, TokenPair)
+    assert first.measured_at == AT + SECOND
 
 
 def test_a_header_is_told_by_its_keys() -> None:
     assert Feed()(HEADER).state.model == ModelRef(id="gpt-5", provider="openai")
-    for other in ({"model": "x"}, {"prompt": "x"}, {**HEADER, "msg": {}}):
+    assert Feed()(HEADER).gap().model == ModelRef(id="gpt-5", provider="openai")
+    halves = [{"model": "x", key: "x"} for key in ("workdir", "provider", "prompt")]
+    for other in ({"model": "x"}, {**HEADER, "msg": {}}, *halves):
         assert Feed()(other).state.model is None
 
 
@@ -387,6 +398,7 @@ def test_the_last_of_several_threads_is_asked_for() -> None:
     ]
     assert query_from_exec(lines, at=AT).session_id == "second"
     assert query_from_exec(iter(lines[:2]), at=AT).session_id == "first"
+    assert query_from_exec(["\ud800", *lines], at=AT).session_id == "second"
     assert query_from_exec([], at=AT) == Query(at=AT)
 
 
@@ -397,11 +409,11 @@ def test_a_thread_that_is_none_is_not_asked_for(thread_id: Any) -> None:
 
 
 def test_a_wrong_argument_raises_and_names_itself() -> None:
-    with pytest.raises(TypeError, match="lines"):
+    with pytest.raises(TypeError, match=r"^lines:"):
         query_from_exec([{"type": "thread.started"}], at=AT)  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="lines"):
+    with pytest.raises(TypeError, match=r"^lines:"):
         query_from_exec(b"{}", at=AT)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="lines"):
+    with pytest.raises(TypeError, match=r"^lines:"):
         query_from_exec('{"type":"thread.started"}', at=AT)
     with pytest.raises(ValueError, match="at"):
         query_from_exec([], at=AT.replace(tzinfo=None))

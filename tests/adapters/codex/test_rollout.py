@@ -10,9 +10,10 @@ from codex_sessions import Seen, read, shown
 
 from ctxmeasure.adapters import codex
 from ctxmeasure.adapters.codex import ROLLOUT
-from ctxmeasure.bounded.budget import KIB
+from ctxmeasure.bounded.budget import KIB, MIB, ReadBudget
+from ctxmeasure.bounded.jsonl import TailReader
 from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Evidence, Gap, Phase, TokenPair, UsedTokens
+from ctxmeasure.evidence import Evidence, Gap, NeedMore, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
 from ctxmeasure.testing import ABSENT, START
 from ctxmeasure.testing.codex.rows import (
@@ -92,6 +93,7 @@ def test_a_request_is_measured_by_its_own_count_and_never_by_the_sum(version: st
     ("version", "basis", "defaults"),
     [
         ("0.36.0", LimitBasis.WINDOW, frozenset()),
+        ("0.58", LimitBasis.EFFECTIVE_WINDOW, frozenset()),
         ("0.58.0", LimitBasis.EFFECTIVE_WINDOW, frozenset()),
         ("0.98.0", LimitBasis.EFFECTIVE_WINDOW, frozenset()),
         ("0.115.0", LimitBasis.EFFECTIVE_WINDOW, frozenset({WINDOW})),
@@ -133,6 +135,21 @@ def test_a_resumed_session_is_of_the_version_that_wrote_the_row(began: str, resu
     assert found.used_tokens == 15_600
     assert found.runtime_version is None  # later than the one that the file's first row states
     assert found.limit_basis is LimitBasis.EFFECTIVE_WINDOW
+
+
+def test_a_gap_is_of_the_version_that_wrote_its_row() -> None:
+    writer = answered("0.36.0")
+    writer.version = "0.115.0"
+    writer.start()
+    writer.exceed()
+    assert gap(read(writer.content)).runtime_version is None
+
+
+def test_a_gap_says_which_window_its_version_states() -> None:
+    old, new = session("0.36.0"), session("0.171.0")
+    for writer, basis in ((old, LimitBasis.WINDOW), (new, LimitBasis.EFFECTIVE_WINDOW)):
+        writer.exceed()
+        assert gap(read(writer.content)).limit_basis is basis
 
 
 @pytest.mark.parametrize("stated", [None, ABSENT])
@@ -179,7 +196,7 @@ def test_a_usage_with_a_fault_is_named_and_not_passed_over(
     writer.last = {k: v for k, v in {**usage(14_100), **wrong}.items() if v is not ABSENT}
     if writer.minor >= 155:
         writer.record()
-        assert seen(writer) == reason
+        assert seen(writer) == seen(writer, turn_id=writer.turn_id) == reason
     writer.count()
     assert seen(writer) == reason
     writer.respond(15_600)
@@ -191,7 +208,10 @@ def test_a_last_request_that_is_no_usage_is_named(last: Any) -> None:
     writer = answered("0.115.0")
     writer.message()
     writer.count(last_token_usage=last)
-    assert seen(writer) == ("usage_not_reported" if last is ABSENT else "usage_invalid")
+    found = gap(read(writer.content))
+    assert shown(found) == ("usage_not_reported" if last is ABSENT else "usage_invalid")
+    last_row = at(len(writer.rows) - 1)
+    assert found.partial == Partial(limit_tokens=WINDOW, measured_at=last_row)
 
 
 @pytest.mark.parametrize("info", [[], "x", 7, True])
@@ -223,10 +243,12 @@ def test_a_row_that_names_a_key_twice_is_malformed(version: str) -> None:
     writer.record() if version == "0.171.0" else writer.count()
     twice = writer.content[:-1].rpartition(b'"total_tokens"')
     content = twice[0] + b'"total_tokens":14100,' + twice[1] + twice[2] + b"\n"
+    model = ModelRef(id="gpt-5.5", provider="openai")
+    assert gap(read(content)).model == model
     assert shown(read(content)) == "source_malformed"
     writer.exceed()
-    marked = writer.content.replace(b'"info":{', b'"info":null,"info":{')
-    assert shown(read(marked)) == "source_malformed"
+    marked = gap(read(writer.content.replace(b'"info":{', b'"info":null,"info":{')))
+    assert (shown(marked), marked.model) == ("source_malformed", model)
 
 
 @each_age_with_turn_ids
@@ -323,7 +345,7 @@ def test_a_repetition_with_another_models_window_is_held_against_that_model() ->
 def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> None:
     writer = answered("0.115.0")
     original = pair(read(writer.content))
-    padding = "x" * 5_000
+    padding = "x" * 100_000
     writer.row("response_item", {"type": "message", "role": "user", "content": padding})
     writer.count()
     writer.message()
@@ -336,13 +358,23 @@ def test_a_repetition_whose_original_lies_before_the_window_asks_for_more() -> N
 def test_a_turn_that_may_show_an_older_info_asks_for_more() -> None:
     writer = answered("0.115.0")
     writer.end()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     asked = writer.start()
     writer.count()
     writer.abort()
     assert shown(read(writer.content, window=2_000, turn_id=asked)) == "carried_over"
     short = read(writer.content, window=2_000, budget=2_000, turn_id=asked)
     assert shown(short) == "budget_exhausted"
+
+
+def test_a_turn_that_holds_back_what_may_be_an_older_info_asks_for_more() -> None:
+    writer = answered()
+    for _ in range(100):
+        writer.item("AgentMessage", text="x" * KIB)
+    writer.end()
+    begun = writer.start()
+    writer.repeat()
+    assert seen(writer, turn_id=begun, window=4 * KIB) == "carried_over"
 
 
 def test_an_empty_meter_measures_nothing_and_voids_nothing() -> None:
@@ -383,6 +415,18 @@ def test_a_record_counts_before_its_tools_have_run() -> None:
         finished.model,
     )
     assert recorded.measured_at == finished.measured_at
+
+
+@pytest.mark.parametrize("version", ["0.77.0", "0.115.0"])
+def test_a_count_is_known_by_its_thread_turn_clock_and_sum(version: str) -> None:
+    writer = answered(version)
+    writer.respond(15_600)
+    clock, own = writer.rows[-1]["timestamp"], writer.turn_id or ""
+    assert pair(read(writer.content)).identity == (THREAD, own, clock, "29700")
+    del writer.rows[-1]["timestamp"]
+    assert pair(read(writer.content)).identity == (THREAD, own, "", "29700")
+    del writer.rows[0]
+    assert pair(read(writer.content)).identity == ("", own, "", "29700")
 
 
 def test_two_responses_are_two_samples() -> None:
@@ -429,7 +473,7 @@ def test_a_record_in_no_known_turn_has_no_window() -> None:
 
 def test_a_record_whose_turn_began_before_the_window_asks_for_more() -> None:
     writer = session()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.call()
     writer.take(14_100)
     writer.record()
@@ -441,7 +485,7 @@ def test_a_record_whose_turn_began_before_the_window_asks_for_more() -> None:
 
 def test_a_model_named_before_the_window_is_sought_and_can_be_done_without() -> None:
     writer = session()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(14_100)
     assert pair(read(writer.content, window=2_000)).model is not None
     short = pair(read(writer.content, window=2_000, budget=3_000))
@@ -471,6 +515,65 @@ def test_a_record_of_another_thread_is_not_this_ones(foreign: dict[str, Any]) ->
     writer.last = usage(15_600)
     writer.record(**foreign)
     assert read(writer.content) == before
+
+
+def test_a_record_is_known_by_its_thread_turn_and_response() -> None:
+    writer = session()
+    writer.message()
+    writer.take(14_100)
+    writer.record(response_id="resp_a")
+    found = read(writer.content)
+    assert isinstance(found, TokenPair | UsedTokens)
+    assert found.identity == (THREAD, writer.turn_id, "resp_a")
+
+
+def test_a_record_of_another_turn_than_the_models_has_no_known_model() -> None:
+    writer = session()
+    writer.message()
+    writer.take(14_100)
+    writer.record(turn_id=turn(1))
+    writer.count()
+    assert pair(read(writer.content)).model is None
+
+
+def test_what_happens_in_another_turn_than_the_models_has_no_known_model() -> None:
+    def in_another() -> RolloutRows:
+        writer = answered("0.115.0")
+        writer.event("task_started", turn_id=turn(9), model_context_window=WINDOW)
+        return writer
+
+    counted, repeated, voided = in_another(), in_another(), in_another()
+    counted.message()
+    counted.take(15_600)
+    counted.count()
+    repeated.count(model_context_window=475_000)
+    voided.event("thread_rolled_back", num_turns=1)
+    assert shown(read(voided.content)) == "rewound"
+    for writer in (counted, repeated, voided):
+        assert read(writer.content).model is None  # type: ignore[union-attr]
+
+
+def test_a_count_of_another_usage_is_not_the_records_before_it() -> None:
+    writer = answered()
+    writer.message()
+    writer.take(15_600)
+    writer.record()
+    writer.message()
+    writer.take(16_700)
+    writer.count()
+    assert seen(writer) == 16_700
+
+
+def test_a_record_has_the_window_that_was_counted_before_it_in_its_turn() -> None:
+    writer = answered()
+    writer.message()
+    writer.take(15_600)
+    writer.count(model_context_window=475_000)
+    writer.message()
+    writer.take(16_700)
+    writer.record()
+    found = pair(read(writer.content))
+    assert (found.used_tokens, found.limit_tokens) == (16_700, 475_000)
 
 
 def test_a_record_without_a_response_id_is_known_by_its_clock() -> None:
@@ -556,6 +659,48 @@ def test_in_2025_the_estimate_was_written_before_the_compaction() -> None:
     assert gap(read(writer.content)).partial == estimate
 
 
+def test_an_estimate_of_the_turn_before_is_that_of_the_compaction_after_it() -> None:
+    writer = answered("0.115.0", used=150_500)
+    writer.estimate(6_866)
+    writer.end()
+    begun = writer.start()
+    writer.row("compacted", {"message": "x"})
+    assert seen(writer) == seen(writer, turn_id=begun) == "compacted"
+
+
+def test_a_compaction_tells_when_it_was_unless_an_older_one_may_be_meant() -> None:
+    def moment(writer: RolloutRows) -> datetime | None:
+        found = gap(read(writer.content, window=4 * KIB, budget=32 * KIB))
+        assert found.reason is MissingReason.COMPACTED
+        assert found.partial is not None
+        return found.partial.measured_at
+
+    first = session()
+    first.row("compacted", {"message": "x"})
+    assert moment(first) == at(len(first.rows) - 1)
+    later = answered()
+    for _ in range(100):
+        later.item("AgentMessage", text="x" * KIB)
+    alone = RolloutRows(rows=[*later.rows], turn_id=later.turn_id)
+    alone.context()
+    alone.row("compacted", {"message": "x"})
+    assert moment(alone) is None
+    undated = gap(read(alone.content, window=4 * KIB, budget=32 * KIB))
+    assert undated.model == ModelRef(id="gpt-5.5", provider="openai")
+    later.respond(150_500)
+    later.row("compacted", {"message": "x"})
+    assert moment(later) == at(len(later.rows) - 1)
+
+
+def test_an_output_before_a_compaction_answers_nothing_after_it() -> None:
+    writer = answered()
+    writer.message()
+    writer.row("compacted", {"message": "x"})
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == "compacted"
+
+
 def test_an_estimate_is_not_that_of_the_compaction_after_it() -> None:
     writer = answered(used=150_500)
     writer.compact(151_600, 6_866)
@@ -569,7 +714,7 @@ def test_an_estimate_is_not_that_of_the_compaction_after_it() -> None:
 def test_a_compaction_whose_row_lies_before_the_window_is_told_by_its_item() -> None:
     writer = answered(used=150_500)
     writer.summarise(151_600)
-    writer.row("compacted", {"message": "x" * 5_000})
+    writer.row("compacted", {"message": "x" * 100_000})
     writer.estimate(6_866)
     writer.item("ContextCompaction")
     short = gap(read(writer.content, window=1_500, budget=2_500))
@@ -682,6 +827,24 @@ def test_a_count_before_any_output_waits_for_one() -> None:
 
 
 # -- rollbacks ----------------------------------------------------------------------------------
+
+
+def test_an_output_of_the_turn_before_answers_nothing() -> None:
+    writer = answered()
+    writer.message()
+    writer.event("task_started", turn_id=turn(9), model_context_window=WINDOW)
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == 14_100
+
+
+def test_an_output_of_an_interrupted_turn_answers_nothing() -> None:
+    writer = answered()
+    writer.message()
+    writer.abort()
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == 14_100
 
 
 def test_a_rollback_voids_the_count_and_leaves_an_estimate() -> None:
@@ -804,7 +967,7 @@ def test_an_unfinished_turn_whose_count_may_be_older_or_lacks_its_window_asks_fo
     asked: dict[str, Any] = {"phase": Phase.TERMINAL, "turn_id": turn(0x7F)}
     writer = answered("0.115.0")
     writer.end()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.start(turn(0x7F))
     writer.count()
     writer.message()  # the row before it may be of this turn, for all that is in the window
@@ -813,7 +976,7 @@ def test_an_unfinished_turn_whose_count_may_be_older_or_lacks_its_window_asks_fo
     writer = session()
     writer.turn_id = turn(0x7F)
     writer.event("task_started", turn_id=turn(0x7F), model_context_window=WINDOW)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.call()
     writer.take(14_100)
     writer.record()
@@ -828,7 +991,7 @@ def test_an_unfinished_turn_whose_count_may_be_older_or_lacks_its_window_asks_fo
 def test_an_unfinished_turn_that_began_before_the_window_asks_for_more() -> None:
     writer = session("0.115.0")
     writer.respond(14_100)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     asked: dict[str, Any] = {"turn_id": writer.turn_id, "phase": Phase.TERMINAL}
     writer.context()
     assert shown(read(writer.content, window=2_000, budget=3_000, **asked)) == "turn_not_finished"
@@ -855,6 +1018,15 @@ def test_the_newer_names_of_a_turns_rows_mean_the_same() -> None:
     assert seen(writer, turn_id=turn(1), phase=Phase.TERMINAL) == "turn_not_finished"
     writer.event("turn_complete", turn_id=turn(1))
     assert seen(writer, turn_id=turn(1), phase=Phase.TERMINAL) == 14_100
+
+
+def test_a_turn_that_begins_in_the_window_is_seen_whole() -> None:
+    writer = answered()
+    for _ in range(100):
+        writer.item("AgentMessage", text="x" * KIB)
+    writer.end()
+    begun = writer.start()
+    assert seen(writer, turn_id=begun, window=4 * KIB, budget=32 * KIB) == "turn_not_found"
 
 
 def test_a_turn_may_be_aborted_without_a_name() -> None:
@@ -893,7 +1065,7 @@ def test_a_turn_that_no_row_names_is_not_found() -> None:
     assert seen(writer, turn_id=turn(0xFFFF)) == "turn_not_found"
     assert seen(writer, turn_id="4") == "turn_not_found"
     assert seen(writer, turn_id=PARENTS_TURN) == "carried_over"
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     short = read(writer.content, window=2_000, budget=2_000, turn_id=turn(0xFFFF))
     assert shown(short) == "budget_exhausted"
 
@@ -909,7 +1081,7 @@ def test_a_file_without_a_turn_has_none_running() -> None:
 @pytest.mark.parametrize("phase", [Phase.ACTIVE, Phase.TERMINAL])
 def test_a_window_without_a_turns_row_asks_for_more(phase: Phase) -> None:
     writer = answered()
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     short = {"window": 2_000, "budget": 4_000}
     assert shown(read(writer.content, **short, phase=phase)) == "budget_exhausted"
     whole = read(writer.content, window=2_000, phase=phase)
@@ -955,7 +1127,7 @@ NAMING: dict[str, Any] = {
 def test_a_turn_that_began_before_the_window_is_named_by_a_later_row(name: str) -> None:
     writer = session("0.145.0")
     writer.respond(9_000)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(12_000)
     writer.respond(14_100)
     writer.item("AgentMessage", thread_id=PARENT, turn_id=turn(0xFFFF))
@@ -968,6 +1140,110 @@ def test_a_turn_that_began_before_the_window_is_named_by_a_later_row(name: str) 
 
 
 # -- the thread ---------------------------------------------------------------------------------
+
+
+def cut_off() -> RolloutRows:
+    """Return a session in a turn that long rows without its name have followed."""
+    writer = answered("0.115.0")
+    for _ in range(100):
+        writer.row("response_item", {"type": "message", "role": "user", "content": "x" * KIB})
+    return writer
+
+
+def asks_for_more(writer: RolloutRows, **asked: Any) -> bool:
+    """Tell whether the end of the file leaves open what is asked."""
+    budget = ReadBudget(initial=4 * KIB, maximum=MIB)
+    reader = TailReader.open(writer.content, budget, head=ROLLOUT.head)
+    assert isinstance(reader, TailReader)
+    with reader:
+        seen = ROLLOUT.extract(reader.tail, Query(**{"at": START, **asked}))
+    return isinstance(seen, NeedMore)
+
+
+def count_twice(writer: RolloutRows) -> None:
+    """Write two counts: of the first, it is not known whether it repeats an older one."""
+    for used in (15_600, 16_700):
+        writer.message()
+        writer.take(used)
+        writer.count()
+
+
+def test_a_count_asks_for_more_while_its_model_may_lie_before_the_window() -> None:
+    writer = cut_off()
+    count_twice(writer)
+    assert asks_for_more(writer)
+    writer = cut_off()
+    writer.context()
+    count_twice(writer)
+    assert not asks_for_more(writer)
+    writer = cut_off()
+    writer.event("task_started", turn_id=turn(0x50), model_context_window=WINDOW)
+    writer.event("token_count", info=None)
+    count_twice(writer)
+    assert not asks_for_more(writer)
+
+
+@pytest.mark.parametrize("phase", [Phase.LATEST, Phase.TERMINAL])
+def test_a_turn_asks_for_more_while_its_beginning_may_lie_before_the_window(phase: Phase) -> None:
+    writer = cut_off()
+    writer.context()
+    asked = {"turn_id": writer.turn_id, "phase": phase}
+    assert asks_for_more(writer, **asked)
+    count_twice(writer)
+    assert not asks_for_more(writer, **asked)
+    writer = cut_off()
+    begun = writer.start()
+    assert not asks_for_more(writer, turn_id=begun, phase=phase)
+
+
+def test_a_record_asks_for_more_while_its_window_may_lie_before_the_window() -> None:
+    writer = cut_off()
+    writer.version = "0.171.0"
+    writer.context()
+    writer.call()
+    writer.take(15_600)
+    writer.record()
+    assert asks_for_more(writer, turn_id=writer.turn_id, phase=Phase.TERMINAL)
+
+
+def test_the_last_turn_asks_for_more_only_where_there_is_none() -> None:
+    writer = cut_off()
+    assert asks_for_more(writer, phase=Phase.TERMINAL)
+    writer.start()
+    writer.context()
+    count_twice(writer)
+    writer.end()
+    assert not asks_for_more(writer, phase=Phase.TERMINAL)
+
+
+def test_an_unfinished_turn_names_its_model() -> None:
+    unfinished = gap(read(answered().content, phase=Phase.TERMINAL))
+    assert unfinished.reason is MissingReason.TURN_NOT_FINISHED
+    assert unfinished.model == ModelRef(id="gpt-5.5", provider="openai")
+
+
+def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:
+    writer = cut_off()
+    count_twice(writer)
+    writer.start()
+    assert read(writer.content, window=4 * KIB) == read(writer.content)
+
+
+def test_another_threads_row_does_not_name_the_turn_that_was_cut_off() -> None:
+    writer = cut_off()
+    writer.item("AgentMessage", thread_id=PARENT, turn_id=turn(0x50))
+    count_twice(writer)
+    writer.end()
+    asked = {"turn_id": writer.turn_id, "window": 4 * KIB, "budget": 32 * KIB}
+    assert seen(writer, **asked) == 16_700
+
+
+def test_a_window_of_a_file_that_begins_without_a_thread_is_of_that_file() -> None:
+    writer = cut_off()
+    del writer.rows[0]
+    count_twice(writer)
+    writer.end()
+    assert seen(writer, window=4 * KIB, budget=32 * KIB) == 16_700
 
 
 def test_a_window_that_is_stated_twice_in_one_row_is_none() -> None:
@@ -1023,13 +1299,13 @@ def test_a_sub_agents_file_is_not_its_roots(meta: dict[str, Any]) -> None:
 
 def test_a_thread_whose_first_row_is_too_long_is_told_by_its_records() -> None:
     writer = session(base_instructions={"text": "x" * 70 * KIB})
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(14_100)
     short = {"window": 2_000, "budget": 70 * KIB}
     found = pair(read(writer.content, **short, session_id=THREAD))
     assert (found.used_tokens, found.runtime_version) == (14_100, None)
     assert shown(read(writer.content, **short, session_id=PARENT)) == "session_mismatch"
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     assert shown(read(writer.content, **short, session_id=THREAD)) == "budget_exhausted"
     assert shown(read(writer.content, window=2_000, session_id=THREAD)) == 14_100
 
@@ -1102,7 +1378,7 @@ def test_a_forks_window_that_names_no_turn_asks_for_more() -> None:
     writer = forked("0.130.0")
     writer.start()
     writer.respond(62_540)
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(63_000)
     writer.respond(63_100)
     short = {"window": 2_000, "budget": 3_000}
@@ -1115,7 +1391,7 @@ def test_a_forks_window_that_names_no_turn_asks_for_more() -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_a_file_whose_first_row_is_not_read_may_be_a_forks(phase: Phase) -> None:
     writer = forked("0.130.0")
-    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 5_000})
+    writer.row("response_item", {"type": "message", "role": "user", "content": "x" * 100_000})
     writer.respond(61_900)
     assert shown(read(writer.content, window=2_000, budget=2_000, phase=phase)) == (
         "budget_exhausted"
@@ -1138,6 +1414,9 @@ def test_a_fork_without_copied_rows_may_write_its_parents_info_first() -> None:
     writer.take(61_840)
     writer.count()  # before a compaction, with the parent's window
     assert seen(writer) == seen(writer, turn_id=own) == "carried_over"
+    writer.take(62_000)
+    writer.count()
+    assert seen(writer) == "carried_over"
     writer.respond(62_540)
     assert seen(writer) == seen(writer, turn_id=own) == 62_540
     outside = RolloutRows()
@@ -1180,6 +1459,28 @@ def test_a_reverted_thread_goes_on_in_a_file_without_a_count() -> None:
     writer.start()
     writer.respond(15_100)
     assert seen(writer) == 15_100
+
+
+def test_rows_behind_a_parents_first_row_are_the_parents() -> None:
+    writer = answered()
+    writer.row("session_meta", {"id": PARENT})
+    writer.message()
+    writer.take(90_000)
+    writer.count()
+    assert seen(writer) == 14_100
+
+
+def test_what_is_made_in_the_threads_own_millisecond_is_no_later_thread_and_no_parents() -> None:
+    writer = answered()
+    writer.row("session_meta", {"id": THREAD[:-1] + "d"})
+    writer.start()
+    writer.respond(15_600)
+    assert seen(writer) == 15_600
+    fork = RolloutRows()
+    fork.begin(forked_from_id=PARENT)
+    own = fork.start(turn(0))
+    fork.respond(14_100)
+    assert seen(fork, turn_id=own) == 14_100
 
 
 def test_rows_of_a_later_thread_are_not_this_ones() -> None:

@@ -26,6 +26,11 @@ def test_a_revert_supersedes_the_file_before_it_whatever_the_order_and_the_clock
     assert rollouts_in_force([new, newest, old]) == [newest]
 
 
+def test_of_two_files_without_a_revert_the_later_counts() -> None:
+    old, new = name(), name(at="2026-11-29T19-00-00")
+    assert rollouts_in_force([old, new]) == rollouts_in_force([new, old]) == [new]
+
+
 def test_files_of_different_threads_supersede_nothing() -> None:
     paths = [name(), name(OTHER), name(revert=FIRST_REVERT)]
     assert rollouts_in_force(paths) == [name(OTHER), name(revert=FIRST_REVERT)]

@@ -125,6 +125,11 @@ def test_the_sample_is_as_old_as_the_last_write() -> None:
     assert not seen.misstates_limit
 
 
+def test_a_sample_is_told_by_its_chat_and_its_root() -> None:
+    assert extract(meta(), root(details())).identity == (CHAT, ROOT)
+    assert extract(meta(agentId=None), root(details())).identity == ("", ROOT)
+
+
 def test_the_secrets_of_the_chat_are_in_no_repr() -> None:
     values = KeyValues(WRITTEN).with_read({META: meta(), BLOB: root(details())})
     seen = extract(meta(), root(details()))

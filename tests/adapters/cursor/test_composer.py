@@ -241,6 +241,7 @@ def test_what_cursor_cannot_have_meant_is_refused(
     refused = missing(database(path, json.dumps(document)))
     assert refused.reason.value == expected
     assert refused.partial is not None
+    assert refused.partial.measured_at == UPDATED
     is_used_valid = "contextTokensUsed" not in wrong
     assert (refused.partial.used_tokens == 80_448) is is_used_valid
     assert (refused.partial.limit_tokens == 200_000) is ("contextTokenLimit" not in wrong)
@@ -307,6 +308,22 @@ def test_the_model_is_the_documents(named: str, model: str | None) -> None:
     seen = evidence({Key("cursorDiskKV", f"composerData:{C1}"): document.encode()})
     assert isinstance(seen, TokenPair)
     assert (seen.model and seen.model.id) == model
+
+
+def test_a_document_that_names_no_chat_is_the_one_of_its_key(path: Path) -> None:
+    unnamed = {key: value for key, value in composer(**PAIR).items() if key != "composerId"}
+    assert tokens(observed(database(path, json.dumps(unnamed)))) == (80_448, 200_000)
+
+
+def test_a_sample_is_told_by_its_chat_and_its_clock() -> None:
+    def identity(**clocks: Any) -> tuple[str, ...]:
+        document = json.dumps(composer(**PAIR) | clocks)
+        seen = evidence({Key("cursorDiskKV", f"composerData:{C1}"): document.encode()})
+        assert isinstance(seen, TokenPair)
+        return seen.identity
+
+    assert identity() == (C1, UPDATED.isoformat())
+    assert identity(createdAt=None, lastUpdatedAt=None) == (C1, "")
 
 
 def test_a_document_of_megabytes_is_read_and_one_beyond_the_budget_is_not(path: Path) -> None:
@@ -420,8 +437,20 @@ def test_a_head_without_a_percentage_says_so(path: Path, stated: object, expecte
     assert reason(path) == expected
 
 
+def test_a_heads_sample_is_told_by_its_chat_and_its_clock() -> None:
+    def identity(**clocks: Any) -> tuple[str, ...]:
+        listed = heads(head(contextUsagePercent=37.5, **clocks)).encode()
+        seen = evidence({Key("ItemTable", HEADERS): listed})
+        assert isinstance(seen, UsedPercent)
+        return seen.identity
+
+    assert identity() == (C1, UPDATED.isoformat())
+    assert identity(lastUpdatedAt=None) == (C1, "")
+
+
 def test_a_head_before_the_turn_is_not_of_the_turn(path: Path) -> None:
     database(path, items={LEGACY: heads(head(contextUsagePercent=37.5))})
+    assert percent(observed(path, turn_started_at=UPDATED)) == 37.5
     assert reason(path, turn_started_at=AT) == "turn_not_found"
 
 

@@ -99,6 +99,21 @@ def test_the_pair_says_all_that_the_judge_needs() -> None:
     )
 
 
+@pytest.mark.parametrize("absent", ["conversation_id", "session_id"])
+def test_either_name_of_the_session_will_do(absent: str) -> None:
+    seen = read(pre_compact(**{absent: ...}))
+    assert isinstance(seen, TokenPair)
+    assert seen.identity[0] == SESSION
+
+
+@pytest.mark.parametrize("absent", ["conversation_id", "cursor_version"])
+def test_either_mark_of_cursor_will_do(absent: str) -> None:
+    assert isinstance(read(pre_compact(**{absent: ...})), TokenPair)
+    assert gap(pre_compact(conversation_id=..., cursor_version=...)) is (
+        MissingReason.SOURCE_MALFORMED
+    )
+
+
 def test_the_pair_is_the_runtimes_own_word() -> None:
     observation = cm.observe("cursor.hook", PRE_COMPACT, at=AT)
     assert isinstance(observation, cm.Observed)
@@ -495,7 +510,7 @@ def test_what_a_payload_does_not_say_is_not_asked_for(payload: dict[str, Any]) -
 
 
 def test_a_wrong_argument_raises_and_names_itself() -> None:
-    with pytest.raises(TypeError, match="payload"):
+    with pytest.raises(TypeError, match=r"^payload:"):
         query_from_hook("{}", at=AT)  # type: ignore[arg-type]
     for payload in (hook("stop"), hook("stop", is_background_agent=True)):
         with pytest.raises(ValueError, match="at"):

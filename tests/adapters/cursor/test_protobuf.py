@@ -74,14 +74,16 @@ def test_groups_and_unknown_wire_types_are_no_message(
     written: list[tuple[int, tuple[int, int | bytes]]], wire_type: int, number: int
 ) -> None:
     message = b"".join(encoded(number, *field) for number, field in written)
-    assert fields(message + varint(number << 3 | wire_type) + b"\0" * 16) is None
+    for following in (b"", b"\0", b"\0" * 16):
+        assert fields(message + varint(number << 3 | wire_type) + following) is None
 
 
 @pytest.mark.parametrize(
     "message",
     [
         b"\x00\x01",  # field 0
-        b"\x08" + b"\xff" * 9 + b"\x02",  # 65 bits
+        b"\x08" + b"\x80" * 9 + b"\x02",  # 65 bits
+        b"\x08" + b"\xff" * 9 + b"\x02",
         b"\x08" + b"\x80" * 10 + b"\x00",  # 11 bytes
         varint(1 << 32) + b"\x01",  # a field number of 30 bits
         b"\x0a\xff\xff\xff\xff\x0f",  # a length beyond the end

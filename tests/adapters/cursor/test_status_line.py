@@ -252,7 +252,8 @@ def test_no_turn_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "fact"), [(141, "141"), (None, ""), ("141", ""), (2**53 + 1, "")]
+    ("output", "fact"),
+    [(141, "141"), (None, ""), ("141", ""), (2**53, str(2**53)), (2**53 + 1, "")],
 )
 def test_the_growing_output_tells_two_samples_apart(output: Any, fact: str) -> None:
     seen = read(status_line({"total_output_tokens": output}))

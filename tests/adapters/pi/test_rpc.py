@@ -9,7 +9,7 @@ from pi_rows import AT
 import ctxmeasure as cm
 from ctxmeasure.adapters.pi.rpc import RPC
 from ctxmeasure.capability.model import ModelRef
-from ctxmeasure.evidence import Gap, Phase, Query, TokenPair, UsedTokens
+from ctxmeasure.evidence import Gap, Phase, Quantity, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import Confidence, LimitBasis, MissingReason, Partial, UsedBasis
 from ctxmeasure.testing import ABSENT
 from ctxmeasure.testing.hostile import any_json, spoilt
@@ -83,6 +83,21 @@ def test_a_percentage_that_contradicts_the_counts_is_a_disagreement() -> None:
     for other in (None, "40", True):
         payload["data"]["contextUsage"]["percent"] = other
         assert isinstance(cm.observe(RPC, payload, at=AT), cm.Observed)
+
+
+@pytest.mark.parametrize(("percent", "tolerance"), [(40.7055, 40.7055e-9), (-40, 0), (10**400, 0)])
+def test_a_percentage_is_held_against_the_counts_unrounded(percent: Any, tolerance: float) -> None:
+    payload = stats()
+    payload["data"]["contextUsage"]["percent"] = percent
+    (claim,) = extract(payload).claims
+    assert (claim.quantity, claim.value) == (Quantity.USED_PERCENT, percent)
+    assert claim.tolerance == pytest.approx(tolerance)
+
+
+@pytest.mark.parametrize("payload", [stats(0), stats(None), stats(339, tokens={"total": 0})])
+def test_what_measures_nothing_names_the_model(payload: dict[str, Any]) -> None:
+    payload["data"]["model"] = MODEL
+    assert extract(payload).model == ModelRef(id="mock-model", provider="mock")
 
 
 def test_null_tells_of_a_compaction() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,12 @@ def test_costs_add_up_over_turns() -> None:
     for _ in range(3):
         told = tally(told, turn(0.03))
     assert told == Tally(turns=3, cost_usd=about(0.09))
+
+
+def test_costs_beyond_all_numbers_are_none() -> None:
+    told = tally(Tally(), turn(sys.float_info.max))
+    assert told.cost_usd == sys.float_info.max
+    assert tally(told, turn(sys.float_info.max)) == Tally(turns=2, cost_usd=None)
 
 
 @pytest.mark.parametrize("total", [None, 0, 0.0, True, -1.0, "1", float("inf")])

@@ -102,6 +102,13 @@ def test_a_reply_that_came_to_nothing_is_passed_over(stopped: str) -> None:
     assert shown(read(writer.content)) == "50000+"
 
 
+@pytest.mark.parametrize("fields", [{"stopReason": "aborted"}, {"usage": None}])
+def test_what_a_reply_that_is_passed_over_has_said_is_added(fields: dict[str, Any]) -> None:
+    writer = replied()
+    writer.reply(50_961, **fields)
+    assert shown(read(writer.content)) == "50000+"
+
+
 @pytest.mark.parametrize("nothing", [None, usage(0, input=0, output=0, cacheRead=0, cacheWrite=0)])
 def test_a_reply_without_usage_is_passed_over_unless_there_is_no_other(nothing: Any) -> None:
     first, later = SessionRows(), replied()
@@ -128,8 +135,9 @@ def test_a_faulty_usage_decides(faulty: dict[str, Any], reason: str) -> None:
     assert shown(read(writer.content)) == reason
 
 
-def test_a_conversation_without_a_reply_is_not_measured_yet() -> None:
-    writer = SessionRows()
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_conversation_without_a_reply_is_not_measured_yet(version: int) -> None:
+    writer = SessionRows(version)
     assert shown(read(writer.content)) == "not_measured_yet"
     writer.say()
     assert shown(read(writer.content)) == "not_measured_yet"
@@ -296,6 +304,28 @@ def test_the_model_that_is_selected_at_the_leaf_decides() -> None:
     assert observation.value.limit_tokens == 272_000
 
 
+def test_what_measures_nothing_names_the_model() -> None:
+    def named(writer: SessionRows, **asked: Any) -> str:
+        gap = read(writer.content, **asked)
+        assert isinstance(gap, Gap)
+        assert gap.model == ModelRef(id=MODEL, provider=PROVIDER)
+        return gap.reason.value
+
+    writer = SessionRows()
+    writer.select(MODEL)
+    assert named(writer) == "not_measured_yet"
+    writer.reply(usage=None)
+    assert named(writer) == "usage_not_reported"
+    writer.back_to("ffffffff")
+    writer.select(MODEL)
+    assert named(writer) == "chain_broken"
+    writer = replied()
+    for _ in range(60):
+        writer.say("toolResult", content="x" * 1_000)
+    writer.select(MODEL)
+    assert named(writer, window=4 * KIB, budget=32 * KIB) == "chain_truncated"
+
+
 def test_a_failed_reply_names_the_model_too() -> None:
     writer = replied()
     writer.reply(0, stopReason="error", model="gpt-5.4", provider="openai")
@@ -435,6 +465,46 @@ def test_a_row_without_a_time_is_dated_by_its_message() -> None:
     assert undated.identity == ()
 
 
+# -- by its looks -------------------------------------------------------------------------------
+
+
+def without(row: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in keys}
+
+
+LINKED = {"type": "message", "id": "a", "parentId": None, "timestamp": "t", "message": reply(1)}
+SELECTED = {**without(LINKED, "message"), "type": "model_change", "provider": "p", "modelId": "m"}
+
+
+@pytest.mark.parametrize(
+    ("row", "is_told"),
+    [
+        (LINKED, True),
+        ({**LINKED, "more": 1}, True),
+        (without(LINKED, "id", "parentId"), True),  # format 1
+        ({**without(LINKED, "id", "parentId"), "more": 1}, False),
+        (without(LINKED, "id"), False),
+        (without(LINKED, "parentId"), False),
+        (without(LINKED, "timestamp"), False),
+        ({**LINKED, "message": said("user")}, False),
+        ({**LINKED, "message": reply(1, role="user")}, False),
+        ({**LINKED, "message": reply(1, model=None)}, False),
+        ({**LINKED, "message": reply(1, api=None)}, False),
+        (SELECTED, True),
+        (without(SELECTED, "provider"), False),
+        (without(SELECTED, "modelId"), False),
+        (without(SELECTED, "id"), False),
+        ({**LINKED, "type": "turn_end"}, False),
+        ({**SELECTED, "type": "label"}, False),
+    ],
+)
+def test_a_row_that_names_the_model_or_holds_a_reply_is_told(
+    row: dict[str, Any], is_told: bool
+) -> None:
+    assert SESSION.recognise is not None
+    assert SESSION.recognise(row) is is_told
+
+
 # -- bad data -----------------------------------------------------------------------------------
 
 
@@ -443,7 +513,9 @@ def test_a_reply_that_names_a_key_twice_is_malformed() -> None:
     head, _, last = writer.content.rstrip(b"\n").rpartition(b"\n")
     doubled = last.replace(b'"input":4', b'"input":4,"input":5')
     assert doubled != last
-    assert shown(read(head + b"\n" + doubled + b"\n")) == "source_malformed"
+    gap = read(head + b"\n" + doubled + b"\n")
+    model = ModelRef(id=MODEL, provider=PROVIDER)
+    assert gap == Gap(reason=MissingReason.SOURCE_MALFORMED, model=model)
 
 
 def test_a_spoilt_row_is_measured_or_named() -> None:

@@ -111,6 +111,12 @@ def test_two_replies_alike_are_two() -> None:
     assert feed.shows() == 50_000
 
 
+def test_a_reply_with_the_same_counts_and_another_clock_is_another() -> None:
+    feed = Feed()(message_end(reply(50_000)), message_end(said("user")))
+    assert feed(message_end(reply(50_000))).shows() == "50000+"
+    assert feed(message_end(reply(50_000, timestamp=1_795_975_260_000))).shows() == 50_000
+
+
 @pytest.mark.parametrize("message", [None, {}, ABSENT])
 def test_a_turns_end_without_a_reply_says_nothing(message: Any) -> None:
     event = {k: v for k, v in turn_end(message).items() if v is not ABSENT}
@@ -138,6 +144,9 @@ def test_a_reply_is_dated_by_its_end_as_far_as_its_message_tells() -> None:
         seen = Feed()(event).evidence()
         assert isinstance(seen, UsedTokens)
         assert seen.measured_at == expected
+    alone = Feed()(turn_end(reply(1_000, timestamp=None))).evidence()
+    assert isinstance(alone, UsedTokens)
+    assert alone.measured_at == AT
 
 
 @pytest.mark.parametrize("stopped", ["aborted", "error"])
@@ -158,6 +167,11 @@ def test_a_reply_without_usage_is_passed_over_unless_there_is_no_other(nothing: 
     feed(message_end(reply(40_000)), message_end(reply(usage=nothing, used=0)))
     assert feed.shows() == "40000+"
     feed(compacted(), message_end(reply(usage=nothing, used=0)))
+    assert feed.shows() == "compacted"
+
+
+def test_a_reply_without_usage_does_not_hide_a_compaction() -> None:
+    feed = Feed()(message_end(reply(50_000)), compacted(), message_end(reply(0, usage=None)))
     assert feed.shows() == "compacted"
 
 
@@ -371,6 +385,10 @@ def test_a_compaction_without_events_is_told_by_its_answer() -> None:
     done = answer("compact", {"summary": "words", "tokensBefore": 30_000})
     feed = Feed()(message_end(reply(30_000)), done)
     assert feed.shows() == "compacted"
+    done["data"]["estimatedTokensAfter"] = 573
+    seen = Feed()(message_end(reply(30_000)), done).evidence()
+    assert isinstance(seen, Gap)
+    assert seen.partial == Partial(used_tokens=573, measured_at=AT, estimated=True)
     # With events of its own, its answer may come when a reply has followed.
     feed = Feed()(message_end(reply(30_000)), compacting(), compacted())
     assert feed(message_end(reply(9_000)), done).shows() == 9_000
@@ -394,6 +412,14 @@ def test_another_conversation_begins_with_nothing(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["new_session", "switch_session", "fork", "clone"])
+def test_another_conversation_keeps_the_model_that_is_selected(command: str) -> None:
+    feed = Feed()(answer("set_model", SELECTED), answer(command, {"cancelled": False}))
+    seen = feed.evidence()
+    assert isinstance(seen, Gap)
+    assert seen.model == ModelRef(id=MODEL, provider=PROVIDER)
+
+
+@pytest.mark.parametrize("command", ["new_session", "switch_session", "fork", "clone"])
 def test_another_conversation_is_not_the_session_asked_for_until_it_is_named(command: str) -> None:
     feed = Feed()(HEADER, answer(command, {"cancelled": False}), message_end(reply(8_000)))
     assert feed.shows(session_id=SESSION_ID) == "session_mismatch"
@@ -412,6 +438,13 @@ def test_another_session_begins_with_nothing() -> None:
 
 
 # -- the fullest reply --------------------------------------------------------------------------
+
+
+def test_of_two_replies_as_full_the_later_is_the_peak() -> None:
+    later = reply(50_000, timestamp=1_795_975_260_000)
+    seen = Feed()(message_end(reply(50_000)), message_end(later)).peak()
+    assert isinstance(seen, UsedTokens)
+    assert seen.measured_at == datetime.fromtimestamp(1_795_975_260, UTC)
 
 
 def test_the_peak_outlives_a_compaction() -> None:

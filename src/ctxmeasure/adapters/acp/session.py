@@ -42,7 +42,6 @@ _IRRELEVANT = (_NEXT + b"agent_", _NEXT + b"tool_call", _NEXT + b"user_message_c
 _CLOSED = b'"sessionUpdate":"%b"}}}'
 _KINDS = (b"agent_message_chunk", b"agent_thought_chunk", b"tool_call_update", b"tool_call")
 _IRRELEVANT_ENDS = tuple(_CLOSED % kind + end for end in (b"\n", b"") for kind in _KINDS)
-_BACKSLASH = ord("\\")
 
 _NOTHING_YET = MissingReason.NOT_MEASURED_YET
 _UNNAMED = ""  # the session of messages that name none, before any is known
@@ -348,9 +347,7 @@ def _relevant(line: bytes) -> bool:
     if not line.startswith(_UPDATE):
         return True
     after_id = line.find(b'"', len(_UPDATE))
-    if line.startswith(_IRRELEVANT, after_id):
-        return line[after_id - 1] == _BACKSLASH  # then it is still the id
-    return not line.endswith(_IRRELEVANT_ENDS)
+    return not (line.startswith(_IRRELEVANT, after_id) or line.endswith(_IRRELEVANT_ENDS))
 
 
 def _step(state: AcpState, row: Mapping[str, Any], query: Query) -> AcpState:
@@ -389,10 +386,10 @@ def _evidence(state: AcpState, query: Query) -> Evidence:
 
 def _peak(state: AcpState, query: Query) -> Evidence:
     session_id = _asked_session(state, query)
-    peak = None if isinstance(session_id, Gap) else state.session(session_id).peak
-    if isinstance(session_id, Gap) or peak is None:
+    if isinstance(session_id, Gap):
         return _evidence(state, query)
-    return _of_report(state, session_id, peak)
+    peak = state.session(session_id).peak
+    return _evidence(state, query) if peak is None else _of_report(state, session_id, peak)
 
 
 def _asked_session(state: AcpState, query: Query) -> str | Gap:

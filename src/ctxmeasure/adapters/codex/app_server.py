@@ -540,8 +540,10 @@ def _evidence(state: AppServerState, query: Query) -> Evidence:
 
 def _peak(state: AppServerState, query: Query) -> Evidence:
     thread_id = _asked_thread(state, query)
-    thread = None if isinstance(thread_id, Gap) else state.threads[thread_id]
-    if isinstance(thread_id, Gap) or thread is None or thread.peak is None:
+    if isinstance(thread_id, Gap):
+        return _evidence(state, query)
+    thread = state.threads[thread_id]
+    if thread.peak is None:
         return _evidence(state, query)
     return _sample(thread_id, thread, thread.peak)
 

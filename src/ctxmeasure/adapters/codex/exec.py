@@ -102,7 +102,7 @@ def _take_thread(state: ExecState, line: Mapping[str, Any], _at: datetime) -> Ex
 
 
 def _take_turn(state: ExecState, _line: Mapping[str, Any], _at: datetime) -> ExecState:
-    return state if state.is_cumulative else evolve(state, is_cumulative=True)
+    return evolve(state, is_cumulative=True)
 
 
 # -- the old forms ------------------------------------------------------------------------------

@@ -79,8 +79,8 @@ class Reply:
         return Partial(used_tokens=self.count.used_tokens, measured_at=self.measured_at)
 
 
-_Said: TypeAlias = tuple[object, object, Counted | MissingReason]
-"""A reply as one event has it: clock, end, and what it counts."""
+_Said: TypeAlias = tuple[object, Counted | MissingReason]
+"""A reply as one event has it: clock, and what it counts."""
 
 
 @frozen(kw_only=True)
@@ -119,7 +119,7 @@ class StreamState:
     def void(self, reason: MissingReason, known: Partial | None = None) -> StreamState:
         """Return the state in which nothing is measured, for *reason*."""
         gap = Gap(reason=reason, partial=known)
-        return evolve(self, reply=None, gap=gap, has_grown=False, compacting=False)
+        return evolve(self, reply=None, gap=gap)
 
     def grown(self) -> StreamState:
         """Return the state in which more has entered the context since the reply."""
@@ -144,7 +144,6 @@ def _elsewhere(state: StreamState) -> StreamState:
         session_id="",
         model=state.model,
         window=state.window,
-        reports_compactions=state.reports_compactions,
     )
 
 
@@ -169,7 +168,7 @@ def _take_turn(state: StreamState, event: Mapping[str, Any], at: datetime) -> St
 
 
 def _said(message: Mapping[str, Any]) -> _Said:
-    return message.get("timestamp"), message.get("stopReason"), counted(message)
+    return message.get("timestamp"), counted(message)
 
 
 def _replied(state: StreamState, message: Mapping[str, Any], at: datetime) -> StreamState:
@@ -177,7 +176,7 @@ def _replied(state: StreamState, message: Mapping[str, Any], at: datetime) -> St
     said = _said(message)
     if said == state.said:
         return state
-    *_, count = said
+    _, count = said
     model = model_of(message)
     state = evolve(_with_model(state, model), said=said)
     if not isinstance(count, Counted):
@@ -234,13 +233,12 @@ def _take_retry(state: StreamState, _event: Mapping[str, Any], _at: datetime) ->
     return evolve(state, retries=True)
 
 
-def _take_retried(state: StreamState, event: Mapping[str, Any], _at: datetime) -> StreamState:
+def _take_retried(state: StreamState, _event: Mapping[str, Any], _at: datetime) -> StreamState:
     """Take the end of trying again: the user may have stopped it while it waited to begin."""
-    return state if event.get("success") is True else evolve(state, retries=False)
+    return evolve(state, retries=False)
 
 
 def _take_compacting(state: StreamState, event: Mapping[str, Any], _at: datetime) -> StreamState:
-    state = evolve(state, reports_compactions=True)
     if event.get("reason") == "overflow":  # a reply before it can have said so, or not
         return state.void(MissingReason.WINDOW_EXCEEDED)
     return evolve(state, compacting=True)

@@ -67,7 +67,7 @@ def saves_the_state_before_the_lines(patch: Patch) -> None:
     patch.setattr(Book, "publish", publish)
 
 
-@fault(8)
+@fault(12)
 def appends_the_lines_without_a_journal(patch: Patch) -> None:
     def publish(self: Book, lines: bytes, state: Path, content: bytes) -> None:
         with self._lock(ledger._SHARED):
@@ -100,7 +100,7 @@ def writes_on_without_looking_where_it_was_cut(patch: Patch) -> None:
     patch.setattr(ledger, "_append", append)
 
 
-@fault(20)
+@fault(30)
 def lets_the_hooks_of_a_session_overlap(patch: Patch) -> None:
     real = Book._lock
 
@@ -155,7 +155,7 @@ def publishes_a_sample_each_time_it_is_met(patch: Patch) -> None:
     patch.setattr(WitnessLog, "publish", publish)
 
 
-@fault(8)
+@fault(30)
 def forgets_what_it_published_with_its_state(patch: Patch) -> None:
     patch.setattr(recording, "_published", lambda *_: [])
 

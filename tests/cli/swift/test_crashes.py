@@ -29,7 +29,10 @@ from ctxmeasure.track.witness_log import WitnessLog
 Patch: TypeAlias = pytest.MonkeyPatch
 
 TestHooks = HookMachine.TestCase
-TestHooks.settings = settings(settings.default, max_examples=30, stateful_step_count=25)
+TestHooks.settings = settings(
+    max_examples=min(25, settings.default.max_examples),  # type: ignore[union-attr] # there is a default
+    stateful_step_count=25,
+)
 
 # The same inputs each time; the first that fails is enough, and is not made smaller.
 ENOUGH = settings(

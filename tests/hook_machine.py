@@ -354,18 +354,27 @@ class HookMachine(RuleBasedStateMachine):
         self._fire(session, events[number % len(events)], later, fate)
         session.flush(flushed)
 
-    @rule(which=_SESSION, tools=st.integers(0, 2), times=st.integers(1, 2), fate=_FATE)
-    def a_turn_passes(self, which: int, tools: int, times: int, fate: Fate) -> None:
+    @rule(
+        which=_SESSION,
+        tools=st.integers(0, 2),
+        is_late=st.booleans(),
+        times=st.integers(1, 2),
+        fate=_FATE,
+    )
+    def a_turn_passes(self, which: int, tools: int, is_late: bool, times: int, fate: Fate) -> None:
+        """A turn is lived through; its last row can reach the disk behind its stop."""
         session = self.sessions[which]
         self._fire(session, "UserPromptSubmit", 0, _TO_ITS_END)
-        for tool in range(tools + 1):
+        for _ in range(tools):
             session.writer.take("respond", 0)
             session.flush(10**9)
-            if tool:
-                self._fire(session, "PostToolUse", 0, _TO_ITS_END)
+            self._fire(session, "PostToolUse", 0, _TO_ITS_END)
+        session.writer.take("respond", 0)
+        session.flush(0 if is_late else 10**9)
         for _ in range(times):
             self._fire(session, "Stop", 0, fate)
         session.writer.ends()
+        session.flush(10**9)
 
     @precondition(lambda self: self.running)
     @rule(number=_NUMBER, fate=_FATE)

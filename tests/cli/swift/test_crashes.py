@@ -29,7 +29,10 @@ from ctxmeasure.track.witness_log import WitnessLog
 Patch: TypeAlias = pytest.MonkeyPatch
 
 TestHooks = HookMachine.TestCase
-TestHooks.settings = settings(settings.default, max_examples=30, stateful_step_count=25)
+TestHooks.settings = settings(
+    max_examples=min(25, settings.default.max_examples),  # type: ignore[union-attr] # there is a default
+    stateful_step_count=25,
+)
 
 # The same inputs each time; the first that fails is enough, and is not made smaller.
 ENOUGH = settings(
@@ -77,7 +80,7 @@ def appends_the_lines_without_a_journal(patch: Patch) -> None:
     patch.setattr(Book, "publish", publish)
 
 
-@fault(12)
+@fault(8)
 def keeps_the_journal(patch: Patch) -> None:
     unlink = Path.unlink
     patch.setattr(
@@ -85,12 +88,12 @@ def keeps_the_journal(patch: Patch) -> None:
     )
 
 
-@fault(40)
+@fault(8)
 def writes_what_was_cut_from_its_beginning(patch: Patch) -> None:
     patch.setattr(ledger, "_can_be_continued", lambda *_: False)
 
 
-@fault(40)
+@fault(8)
 def writes_on_without_looking_where_it_was_cut(patch: Patch) -> None:
     def append(path: str, lines: bytes, _: int) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -100,7 +103,7 @@ def writes_on_without_looking_where_it_was_cut(patch: Patch) -> None:
     patch.setattr(ledger, "_append", append)
 
 
-@fault(40)
+@fault(30)
 def lets_the_hooks_of_a_session_overlap(patch: Patch) -> None:
     real = Book._lock
 
@@ -115,7 +118,7 @@ def lets_the_hooks_of_a_session_overlap(patch: Patch) -> None:
     patch.setattr(Book, "_lock", lock)
 
 
-@fault(40)
+@fault(20)
 def lets_sessions_publish_at_the_same_time(patch: Patch) -> None:
     real = Book._lock
 
@@ -130,7 +133,7 @@ def lets_sessions_publish_at_the_same_time(patch: Patch) -> None:
     patch.setattr(Book, "_lock", lock)
 
 
-@fault(12)
+@fault(8)
 def keeps_a_lock(patch: Patch) -> None:
     @contextmanager
     def lock(self: Book, place: int) -> Iterator[None]:
@@ -140,12 +143,12 @@ def keeps_a_lock(patch: Patch) -> None:
     patch.setattr(Book, "_lock", lock)
 
 
-@fault(12)
+@fault(8)
 def keeps_the_folder_open(patch: Patch) -> None:
     patch.setattr(Book, "close", lambda _: None)
 
 
-@fault(40)
+@fault(8)
 def publishes_a_sample_each_time_it_is_met(patch: Patch) -> None:
     real = WitnessLog.publish
 
@@ -155,32 +158,32 @@ def publishes_a_sample_each_time_it_is_met(patch: Patch) -> None:
     patch.setattr(WitnessLog, "publish", publish)
 
 
-@fault(40)
+@fault(30)
 def forgets_what_it_published_with_its_state(patch: Patch) -> None:
     patch.setattr(recording, "_published", lambda *_: [])
 
 
-@fault(40)
+@fault(8)
 def does_not_ask_again(patch: Patch) -> None:
     patch.setattr(sampling, "_stopped", lambda *_: iter(()))
 
 
-@fault(18)
+@fault(8)
 def overlooks_a_turn_whose_stop_was_killed(patch: Patch) -> None:
     patch.setattr(sampling, "_left", lambda *_: iter(()))
 
 
-@fault(40)
+@fault(8)
 def looks_at_a_running_turn_all_the_time(patch: Patch) -> None:
     patch.setattr(Cadence, "attempt", lambda self, *_, **__: (self, True))
 
 
-@fault(12)
+@fault(8)
 def writes_an_id_of_the_agents_into_its_events(patch: Patch) -> None:
     patch.setattr("ctxmeasure.record.opaque.turn_id", lambda *facts: f"tid_{facts[2]}")
 
 
-@fault(12)
+@fault(8)
 def remembers_the_words_of_a_payload(patch: Patch) -> None:
     real = recording._sample
 

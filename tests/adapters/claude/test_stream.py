@@ -757,6 +757,12 @@ def test_a_reset_conversation_is_not_measured_yet(reset: dict[str, Any]) -> None
     assert feed(result(usage=summed)).reason() is MissingReason.NOT_MEASURED_YET
 
 
+def test_a_sample_of_no_named_session_is_known_by_its_message() -> None:
+    seen = Feed()(assistant(41_500, session_id=None)).evidence()
+    assert isinstance(seen, UsedTokens)
+    assert seen.identity == ("", "msg_01a")
+
+
 def test_a_session_that_is_named_late_is_the_one_that_runs() -> None:
     assert Feed()(assistant(41_500, session_id=None), status("requesting")).used == 41_500
 
@@ -828,10 +834,20 @@ def test_the_peak_is_the_fullest_share_where_the_windows_are_known() -> None:
     assert isinstance(unknown, UsedTokens)
     assert unknown.usage is not None
     assert unknown.usage.prompt_tokens == 300_000
+    half = feed(result({MODEL: 200_000, "claude-haiku-4-5": 200_000})).peak()
+    assert isinstance(half, UsedTokens)
+    assert half.usage == unknown.usage
     known = feed(result({MODEL: 200_000, OTHER: 1_000_000})).peak()
     assert isinstance(known, TokenPair)
     assert known.usage is not None
     assert (known.usage.prompt_tokens, known.limit_tokens) == (150_000, 200_000)
+
+
+@pytest.mark.parametrize(("version", "may_be_wrong"), [("2.1.289", True), ("2.1.290", False)])
+def test_a_version_tells_whether_its_windows_are_right(version: str, may_be_wrong: bool) -> None:
+    seen = Feed()(init(claude_code_version=version), assistant(30_000), result()).evidence()
+    assert isinstance(seen, TokenPair)
+    assert seen.misstates_limit is may_be_wrong
 
 
 def test_a_lower_response_is_no_peak() -> None:

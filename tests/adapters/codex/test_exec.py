@@ -354,8 +354,9 @@ def test_the_peak_is_the_fullest_request() -> None:
 def test_a_header_is_told_by_its_keys() -> None:
     assert Feed()(HEADER).state.model == ModelRef(id="gpt-5", provider="openai")
     assert Feed()(HEADER).gap().model == ModelRef(id="gpt-5", provider="openai")
-    halves = [{"model": "x", key: "x"} for key in ("workdir", "provider", "prompt")]
-    for other in ({"model": "x"}, {**HEADER, "msg": {}}, *halves):
+    others: list[dict[str, Any]] = [{"model": "x"}, {**HEADER, "msg": {}}]
+    others += [{"model": "x", key: "x"} for key in ("workdir", "provider", "prompt")]
+    for other in others:
         assert Feed()(other).state.model is None
 
 

@@ -550,7 +550,7 @@ def test_what_happens_in_another_turn_than_the_models_has_no_known_model() -> No
     voided.event("thread_rolled_back", num_turns=1)
     assert shown(read(voided.content)) == "rewound"
     for writer in (counted, repeated, voided):
-        assert read(writer.content).model is None  # type: ignore[union-attr]
+        assert read(writer.content).model is None
 
 
 def test_a_count_of_another_usage_is_not_the_records_before_it() -> None:

@@ -45,6 +45,10 @@ def test_the_table_is_as_the_build_script_writes_it() -> None:
     assert script("build_models").written(json.loads(TEXT)["rows"]) == TEXT
 
 
+def test_the_table_says_the_same_whenever_it_is_asked() -> None:
+    assert tuple(models()) == ROWS
+
+
 def test_every_row_has_a_source_and_its_date() -> None:
     for row in ROWS:
         assert row.sources, named(row)

@@ -589,6 +589,12 @@ def test_an_id_of_any_length_is_answered_and_not_kept() -> None:
         assert resolve(model) == Unresolved(ambiguous=False, why="unparseable")
 
 
+def test_an_id_of_the_greatest_length_is_looked_up() -> None:
+    longest = "c" * 512
+    told = resolve(ModelRef(id=longest, provider=longest, platform=longest))
+    assert told == Unresolved(ambiguous=False, why="unknown-model")
+
+
 def test_the_same_question_has_the_same_answer() -> None:
     first, second = ask("claude-opus-5"), ask("claude-opus-5")
     assert first is second

@@ -298,6 +298,8 @@ def test_the_caps_that_the_vendor_publishes_come_along() -> None:
 def test_the_apis_default_changed_and_left_the_clients_to_choose(model_id: str) -> None:
     before = datetime(2026, 3, 12, 23, 59, tzinfo=UTC)
     assert windows(ask(model_id, client=None, at=before)) == DEFAULTED_SHORT
+    long_before = datetime(2020, 1, 1, tzinfo=UTC)
+    assert windows(ask(model_id, client=None, at=long_before)) == DEFAULTED_SHORT
     assert windows(ask(model_id, client=None, at=before + timedelta(minutes=1))) == UNDECIDED
     assert windows(ask(model_id, client=None, at=before, marker=True)) == DECIDED_LONG
 

@@ -83,7 +83,10 @@ UNDECIDED = (K200, M1, Certainty.UNDECIDED)
 def test_a_short_only_model_decides_its_window_at_any_time(
     model_id: str, at: datetime | None, marker: bool | None
 ) -> None:
-    assert windows(ask(model_id, at=at, marker=marker)) == DECIDED_SHORT
+    told = ask(model_id, at=at, marker=marker)
+    assert windows(told) == DECIDED_SHORT
+    assert isinstance(told, Capability)
+    assert not told.marker_unsupported
 
 
 @pytest.mark.parametrize("model_id", SHORT_ONLY)

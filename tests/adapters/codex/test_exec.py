@@ -346,6 +346,7 @@ def test_the_peak_is_the_fullest_request() -> None:
     assert isinstance(Feed()(broken).peak(), Gap)
     smallest = message("token_count", input_tokens=1, output_tokens=0)
     assert isinstance(Feed()(broken, smallest).peak(), UsedTokens)
+    assert isinstance(Feed()(smallest, broken).peak(), UsedTokens)
     first = Feed()(counted(90_000), counted(90_000, 180_000)).peak()
     assert isinstance(first, TokenPair)
     assert first.measured_at == AT + SECOND

@@ -527,6 +527,15 @@ def test_a_record_is_known_by_its_thread_turn_and_response() -> None:
     assert found.identity == (THREAD, writer.turn_id, "resp_a")
 
 
+def test_a_record_with_a_fault_is_that_of_the_turn_it_names() -> None:
+    writer = answered()
+    first = writer.turn_id
+    writer.end()
+    writer.start()
+    writer.record(turn_id=first, usage={**usage(15_000), "input_tokens": True})
+    assert seen(writer, turn_id=first) == "usage_invalid"
+
+
 def test_a_record_of_another_turn_than_the_models_has_no_known_model() -> None:
     writer = session()
     writer.message()

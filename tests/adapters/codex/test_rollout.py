@@ -1231,6 +1231,16 @@ def test_an_unfinished_turn_names_its_model() -> None:
     assert unfinished.model == ModelRef(id="gpt-5.5", provider="openai")
 
 
+def test_a_compaction_makes_the_estimate_before_it_its_own() -> None:
+    writer = cut_off()
+    writer.estimate(6_866)  # which may repeat one that lies before the window
+    writer.row("compacted", {"message": "x"})
+    assert not asks_for_more(writer)
+    found = gap(read(writer.content, window=4 * KIB, budget=32 * KIB)).partial
+    assert found is not None
+    assert (found.used_tokens, found.measured_at) == (6_866, at(len(writer.rows) - 2))
+
+
 def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:
     writer = cut_off()
     count_twice(writer)

@@ -45,6 +45,10 @@ def test_the_table_is_as_the_build_script_writes_it() -> None:
     assert script("build_models").written(json.loads(TEXT)["rows"]) == TEXT
 
 
+def test_the_table_says_the_same_whenever_it_is_asked() -> None:
+    assert tuple(models()) == ROWS
+
+
 def test_every_row_has_a_source_and_its_date() -> None:
     for row in ROWS:
         assert row.sources, named(row)
@@ -89,9 +93,14 @@ def test_a_day_outside_every_span_has_the_newest_windows() -> None:
     row = next(row for row in VENDOR if row.id == "claude-sonnet-4-5")
     assert row.span(date.max) == row.spans[-1]
     assert row.span(date(2026, 4, 30) - timedelta(days=1)) == row.spans[0]
-    assert row.span(date(2026, 4, 30)) == row.spans[1]
     always = next(row for row in VENDOR if row.id == "claude-haiku-4-5")
     assert (always.span(date.max),) == always.spans
+
+
+def test_a_spans_first_day_is_its_own() -> None:
+    for row in ROWS:
+        for span in row.spans:
+            assert row.span(span.first_day) == span, named(row)
 
 
 def test_a_row_is_listed_from_its_first_version_until_the_first_without_it() -> None:

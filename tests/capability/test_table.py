@@ -83,7 +83,10 @@ UNDECIDED = (K200, M1, Certainty.UNDECIDED)
 def test_a_short_only_model_decides_its_window_at_any_time(
     model_id: str, at: datetime | None, marker: bool | None
 ) -> None:
-    assert windows(ask(model_id, at=at, marker=marker)) == DECIDED_SHORT
+    told = ask(model_id, at=at, marker=marker)
+    assert windows(told) == DECIDED_SHORT
+    assert isinstance(told, Capability)
+    assert not told.marker_unsupported
 
 
 @pytest.mark.parametrize("model_id", SHORT_ONLY)
@@ -298,6 +301,8 @@ def test_the_caps_that_the_vendor_publishes_come_along() -> None:
 def test_the_apis_default_changed_and_left_the_clients_to_choose(model_id: str) -> None:
     before = datetime(2026, 3, 12, 23, 59, tzinfo=UTC)
     assert windows(ask(model_id, client=None, at=before)) == DEFAULTED_SHORT
+    long_before = datetime(2020, 1, 1, tzinfo=UTC)
+    assert windows(ask(model_id, client=None, at=long_before)) == DEFAULTED_SHORT
     assert windows(ask(model_id, client=None, at=before + timedelta(minutes=1))) == UNDECIDED
     assert windows(ask(model_id, client=None, at=before, marker=True)) == DECIDED_LONG
 
@@ -587,6 +592,12 @@ def test_an_id_of_any_length_is_answered_and_not_kept() -> None:
         ModelRef(id="claude-opus-5", platform=huge),
     ):
         assert resolve(model) == Unresolved(ambiguous=False, why="unparseable")
+
+
+def test_an_id_of_the_greatest_length_is_looked_up() -> None:
+    longest = "c" * 512
+    told = resolve(ModelRef(id=longest, provider=longest, platform=longest))
+    assert told == Unresolved(ambiguous=False, why="unknown-model")
 
 
 def test_the_same_question_has_the_same_answer() -> None:

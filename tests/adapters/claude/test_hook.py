@@ -288,6 +288,13 @@ def test_a_compaction_is_done_where_there_is_a_summary(summary: Any, *, is_compa
     assert not HOOKS.is_compacted({"summary": "words"})
 
 
+def test_the_status_line_of_1_0_is_no_hook() -> None:
+    assert HOOK.recognise is not None
+    named = {"transcript_path": "/home/dev/.claude/projects/p/s.jsonl", "session_id": "s"}
+    assert HOOK.recognise({**named, "hook_event_name": "Stop"})
+    assert not HOOK.recognise({**named, "hook_event_name": "Status"})
+
+
 def test_the_transcript_is_the_sessions_and_at_a_subagents_end_the_subagents() -> None:
     for payload in payloads("claude/f-subagent"):
         ended = payload["hook_event_name"] == "SubagentStop"

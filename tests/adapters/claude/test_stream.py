@@ -372,6 +372,7 @@ def test_a_single_token_is_a_prompt() -> None:
     )
     feed = Feed()(smallest, assistant(1, message={"usage": None}))
     assert feed.used == 1
+    assert feed(result(usage={**smallest["message"]["usage"], "output_tokens": 9})).output == 9
     assert isinstance(feed.peak(), UsedTokens)
 
 
@@ -461,6 +462,7 @@ def test_the_message_id_tells_the_platform(message_id: str, platform: str | None
 def test_the_only_call_of_a_turn_gets_its_true_output_from_the_result() -> None:
     feed = Feed()(init(), assistant(30_000), result(usage=usage(30_000, 120)))
     assert (feed.used, feed.output) == (30_000, 120)
+    assert feed(assistant(30_000)).output == 120  # a late block knows less
 
 
 def test_a_sum_leaves_the_output_alone() -> None:
@@ -472,6 +474,7 @@ def test_the_last_iteration_stands_in_for_a_faulty_response() -> None:
     summed = {**usage(99_000), "iterations": [{**usage(31_000, 9), "type": "message"}]}
     feed = Feed()(init(), assistant(3, message={"usage": None}))
     assert feed(result(usage=usage(99_000))).reason() is MissingReason.USAGE_NOT_REPORTED
+    assert feed(result(usage={"input_tokens": "x"})).reason() is MissingReason.USAGE_NOT_REPORTED
     assert feed(result(usage=summed)).used == 31_000
 
 
@@ -480,6 +483,9 @@ def test_a_result_alone_is_measured_by_its_last_call() -> None:
     feed = Feed()(result(usage=summed))
     assert (feed.used, feed.limit()) == (31_000, 200_000)
     assert feed.marker is False
+    seen = feed.evidence()
+    assert isinstance(seen, TokenPair)
+    assert (seen.measured_at, seen.identity) == (AT, (SESSION, "0e5011"))
     several = Feed()(result({MODEL: 200_000, OTHER: 1_000_000}, usage=summed))
     assert (several.used, several.limit()) == (31_000, None)
     assert several.evidence().model is None
@@ -751,6 +757,12 @@ def test_a_reset_conversation_is_not_measured_yet(reset: dict[str, Any]) -> None
     assert feed(result(usage=summed)).reason() is MissingReason.NOT_MEASURED_YET
 
 
+def test_a_sample_of_no_named_session_is_known_by_its_message() -> None:
+    seen = Feed()(assistant(41_500, session_id=None)).evidence()
+    assert isinstance(seen, UsedTokens)
+    assert seen.identity == ("", "msg_01a")
+
+
 def test_a_session_that_is_named_late_is_the_one_that_runs() -> None:
     assert Feed()(assistant(41_500, session_id=None), status("requesting")).used == 41_500
 
@@ -822,10 +834,20 @@ def test_the_peak_is_the_fullest_share_where_the_windows_are_known() -> None:
     assert isinstance(unknown, UsedTokens)
     assert unknown.usage is not None
     assert unknown.usage.prompt_tokens == 300_000
+    half = feed(result({MODEL: 200_000, "claude-haiku-4-5": 200_000})).peak()
+    assert isinstance(half, UsedTokens)
+    assert half.usage == unknown.usage
     known = feed(result({MODEL: 200_000, OTHER: 1_000_000})).peak()
     assert isinstance(known, TokenPair)
     assert known.usage is not None
     assert (known.usage.prompt_tokens, known.limit_tokens) == (150_000, 200_000)
+
+
+@pytest.mark.parametrize(("version", "may_be_wrong"), [("2.1.289", True), ("2.1.290", False)])
+def test_a_version_tells_whether_its_windows_are_right(version: str, may_be_wrong: bool) -> None:
+    seen = Feed()(init(claude_code_version=version), assistant(30_000), result()).evidence()
+    assert isinstance(seen, TokenPair)
+    assert seen.misstates_limit is may_be_wrong
 
 
 def test_a_lower_response_is_no_peak() -> None:
@@ -895,6 +917,20 @@ def test_a_stream_is_recognised_by_its_frames(recording: str) -> None:
 def test_frames_that_other_agents_write_too_are_not_recognised(frame: dict[str, Any]) -> None:
     assert STREAM.recognise is not None
     assert not STREAM.recognise(frame)
+
+
+def test_a_result_is_told_by_its_cost_and_its_windows() -> None:
+    assert STREAM.recognise is not None
+    told = result(total_cost_usd=1.5)
+    assert STREAM.recognise(told) is True
+    assert STREAM.recognise(result()) is False
+    assert STREAM.recognise({**told, "modelUsage": {}}) is False
+    assert STREAM.recognise({**told, "type": "final"}) is False
+
+
+@pytest.mark.parametrize("key", ["isSidechain", "parentUuid"])
+def test_a_row_of_the_transcript_is_no_frame(key: str) -> None:
+    assert Feed()({**assistant(30_000), key: None}).reason() is MissingReason.SOURCE_MALFORMED
 
 
 def test_a_state_shows_no_ids_and_nothing_of_what_was_reported() -> None:

@@ -527,6 +527,15 @@ def test_a_record_is_known_by_its_thread_turn_and_response() -> None:
     assert found.identity == (THREAD, writer.turn_id, "resp_a")
 
 
+def test_a_record_with_a_fault_is_that_of_the_turn_it_names() -> None:
+    writer = answered()
+    first = writer.turn_id
+    writer.end()
+    writer.start()
+    writer.record(turn_id=first, usage={**usage(15_000), "input_tokens": True})
+    assert seen(writer, turn_id=first) == "usage_invalid"
+
+
 def test_a_record_of_another_turn_than_the_models_has_no_known_model() -> None:
     writer = session()
     writer.message()
@@ -1220,6 +1229,16 @@ def test_an_unfinished_turn_names_its_model() -> None:
     unfinished = gap(read(answered().content, phase=Phase.TERMINAL))
     assert unfinished.reason is MissingReason.TURN_NOT_FINISHED
     assert unfinished.model == ModelRef(id="gpt-5.5", provider="openai")
+
+
+def test_a_compaction_makes_the_estimate_before_it_its_own() -> None:
+    writer = cut_off()
+    writer.estimate(6_866)  # which may repeat one that lies before the window
+    writer.row("compacted", {"message": "x"})
+    assert not asks_for_more(writer)
+    found = gap(read(writer.content, window=4 * KIB, budget=32 * KIB)).partial
+    assert found is not None
+    assert (found.used_tokens, found.measured_at) == (6_866, at(len(writer.rows) - 2))
 
 
 def test_a_count_before_a_turns_first_row_is_not_that_turns() -> None:

@@ -393,7 +393,6 @@ def _only_response(
         model=None,
         requested=state.requested or (keys[0] if len(keys) == 1 else None),
         reported=last_call,
-        is_final=True,
         measured_at=at,
         turn=state.turn,
     )

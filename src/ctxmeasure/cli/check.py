@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..assess import Policy
+from ..discover import Handle
 from ..source import Source
 from .options import file_argument, limit_option, model_option, session_option, source_argument
 from .output import MISSING, say_summary
@@ -25,7 +26,7 @@ _INTERRUPTED = 130  # as a shell says it of what Ctrl-C has ended
 @click.command(
     cls=QuietCommand,
     epilog=examples(
-        "ctxmeasure check auto SESSION.jsonl --max 85 || echo 'compact first'",
+        "ctxmeasure check auto @claude --max 85 || echo 'compact first'",
         "ctxmeasure check claude.status_line --max 85 < PAYLOAD.json",
     ),
 )
@@ -54,7 +55,7 @@ def check(
     /,
     *,
     source: Source | str,
-    file: str,
+    file: str | Handle,
     most: float,
     max_age: timedelta | None,
     **question: Any,

@@ -531,7 +531,12 @@ def test_of_an_id_its_session_is_found_and_no_other_is_read(
     home.cursor_ide(head("one"), head("two"))
     everything = find_sessions(home.machine()).sessions
     read: list[str] = []
-    monkeypatch.setattr(discover, "beginning", lambda path, _: read.append(path) or b"")
+
+    def noted(path: str, _: int) -> bytes:
+        read.append(path)
+        return b""
+
+    monkeypatch.setattr(discover, "beginning", noted)
     for session in everything:
         found = find_sessions(home.machine(), id_prefix=session.handle.id)
         assert [one.handle for one in found.sessions] == [session.handle]

@@ -182,9 +182,9 @@ def test_no_session_is_explained_or_checked_with_a_word_of_it(home: Home, tmp_pa
             said += told("check", source, path, "--max", "50", *asked)
             assert not holds_mark(said)
     for one in json.loads(told("sessions", "--json", "--no-names", "--all", "--subagents")):
-        asked = f"@{one['id']}"
-        said = told("explain", asked) + told("check", "auto", asked, "--max", "50")
-        assert not holds_mark(said + told("observe", "auto", asked))
+        named = f"@{one['id']}"
+        said = told("explain", named) + told("check", "auto", named, "--max", "50")
+        assert not holds_mark(said + told("observe", "auto", named))
     for name in (MARK, f"{MARK}\0", f"{'n' * 5_000}{MARK}", str(home.path)):
         path = tmp_path / name
         for source in ("auto", "claude.transcript", "cursor.composer"):

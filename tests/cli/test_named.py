@@ -204,6 +204,17 @@ def test_a_beginning_that_several_have_asks_for_more(home: Home) -> None:
         assert run("check", "auto", f"@{alone}", "--max", "85").exit_code == 0
 
 
+def test_a_search_that_is_interrupted_does_not_say_that_a_context_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(**_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ctxmeasure.discover.find_sessions", interrupted)
+    for name in ("@", "@0"):
+        assert run("check", "auto", name, "--max", "85").exit_code == 130
+
+
 # -- what is named beside it ----------------------------------------------------------------------
 
 

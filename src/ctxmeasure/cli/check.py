@@ -12,7 +12,7 @@ from ..assess import Policy
 from ..discover import Handle
 from ..source import Source
 from .options import file_argument, limit_option, model_option, session_option, source_argument
-from .output import MISSING, say_summary
+from .output import INTERRUPTED, MISSING, say_summary
 from .overview import share
 from .question import answer
 from .quiet import QuietCommand, duration, examples, percentage
@@ -20,7 +20,6 @@ from .quiet import QuietCommand, duration, examples, percentage
 __all__ = ["check"]
 
 _REACHED = 1
-_INTERRUPTED = 130  # as a shell says it of what Ctrl-C has ended
 
 
 @click.command(
@@ -73,7 +72,7 @@ def check(
             source, file, at=datetime.now(UTC), policy=Policy(max_age=max_age), **question
         )
     except KeyboardInterrupt:  # click's status for it would be that of a context that is too full
-        ctx.exit(_INTERRUPTED)
+        ctx.exit(INTERRUPTED)
     # Its status would be that of a context that is too full.
     with suppress(click.ClickException):
         say_summary(observation)

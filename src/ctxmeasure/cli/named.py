@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 
 from ..registry import AGENTS_ON_DISK
 from ..source import Source
+from .output import INTERRUPTED
 
 if TYPE_CHECKING:
     from ..discover import Discovery, Handle
@@ -50,7 +51,10 @@ def file_or_session(typed: str) -> str | Handle:
 def _found(**wanted: Any) -> Discovery:
     from ..discover import find_sessions  # noqa: PLC0415 - most FILEs are files
 
-    return find_sessions(**wanted)
+    try:
+        return find_sessions(**wanted)
+    except KeyboardInterrupt:  # click's status would be that of `check` for a context too full
+        raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 def _newest(agent: str) -> Handle:

@@ -11,6 +11,7 @@ import io
 import re
 import sys
 import tempfile
+from contextlib import chdir
 from datetime import timedelta
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from ctxmeasure.discover import find_sessions  # noqa: E402
 from ctxmeasure.report import Curve, plotted, sentences  # noqa: E402
 
 IMAGES = ROOT / "docs/images"
-COLUMNS = 112
+COLUMNS = 120
 
 
 def sessions(folder: Path) -> list[Seen]:
@@ -56,6 +57,7 @@ def table_of_sessions(console: Console, folder: Path) -> None:
 
 def curve_of_a_session(console: Console, folder: Path) -> None:
     """Print the curve of a session that was compacted."""
+    folder.mkdir()
     session = folder / "session.jsonl"
     transcript(session, 2 * MIB, seed=4)
     curve = Curve.of(history.scan("claude.transcript", session))
@@ -67,8 +69,9 @@ def main() -> None:
     """Write the pictures."""
     for name, draw in (("sessions", table_of_sessions), ("history", curve_of_a_session)):
         console = Console(file=io.StringIO(), record=True, width=COLUMNS, force_terminal=True)
-        with tempfile.TemporaryDirectory() as scratch:
-            draw(console, Path(scratch))
+        # Ids are made of paths: these have to be the same in every folder.
+        with tempfile.TemporaryDirectory() as scratch, chdir(scratch):
+            draw(console, Path("home"))
         drawn = console.export_svg(title=f"ctxmeasure {name}", unique_id=name)
         # No font from elsewhere: a page that is read offline draws it in its own.
         drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from datetime import timedelta
@@ -11,13 +12,22 @@ from typing import Any
 
 import pytest
 from homes import AT, RECORDINGS, Home
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ctxmeasure as cm
 from ctxmeasure import discover
 from ctxmeasure.bounded.budget import ReadFault
 from ctxmeasure.bounded.extent import beginning
 from ctxmeasure.bounded.listing import list_files
-from ctxmeasure.discover import ListingBudget, ListingEnd, Machine, System, find_sessions
+from ctxmeasure.discover import (
+    Handle,
+    ListingBudget,
+    ListingEnd,
+    Machine,
+    System,
+    find_sessions,
+)
 from ctxmeasure.testing import databases
 
 MS = 1_795_953_600_000  # milliseconds since 1970, two days before AT
@@ -75,6 +85,19 @@ def test_the_same_file_is_read_by_the_verb_and_by_a_handle(home: Home) -> None:
     assert declared == cm.observe(
         "claude.transcript", path, at=AT, limit_tokens=100_000, policy=cm.Policy(counts="prompt")
     )
+
+
+def test_a_handle_is_asked_the_whole_question(home: Home) -> None:
+    path = home.claude()
+    handle = find_sessions(home.machine()).sessions[0].handle
+    for asked in (
+        {"turn_id": "another", "phase": "active"},
+        {"turn_started_at": AT, "phase": cm.Phase.TERMINAL},
+        {"agent_id": "another"},
+        {"model": "claude-opus-4-6[1m]"},
+    ):
+        question: dict[str, Any] = {"at": AT, **asked}
+        assert handle.observe(**question) == cm.observe("claude.transcript", path, **question)
 
 
 # -- sub-agents, and files that are not in force --------------------------------------------------
@@ -449,6 +472,79 @@ def test_handles_are_equal_for_the_same_session_only(home: Home) -> None:
     assert len(twice[0]) == 4
 
 
+# -- ids ------------------------------------------------------------------------------------------
+
+TEXTS = st.text(st.characters(), max_size=20)  # lone surrogates too, as file systems have them
+PATHS = st.builds("/{}/{}.jsonl".format, TEXTS, st.uuids())
+CHATS = st.builds(str, st.uuids()) | TEXTS
+
+
+def of_file(path: str) -> Handle:
+    return Handle(source="claude.transcript", path=path, key=path)
+
+
+def of_chat(chat: str, path: str = "") -> Handle:
+    key = "cursor.composer"
+    return Handle(source=key, path=path, key=key, session_id=chat, databases=(path,))
+
+
+@given(st.sets(st.builds(of_file, PATHS) | st.builds(of_chat, CHATS), min_size=2))
+def test_two_sessions_have_two_ids(handles: set[Handle]) -> None:
+    assert len({handle.id for handle in handles}) == len(handles)
+
+
+@given(PATHS, CHATS)
+def test_an_id_is_no_part_of_the_path_or_the_native_id(path: str, chat: str) -> None:
+    for handle in (of_file(path), of_chat(chat, path)):
+        assert re.fullmatch("[0-9a-f]{12}", handle.id)
+        assert handle.id not in path.replace("-", "")
+        assert handle.id not in chat.replace("-", "")
+        assert handle.id not in repr(handle)
+
+
+def test_an_id_stays_when_the_session_is_written_to_and_changes_when_it_is_moved(
+    home: Home,
+) -> None:
+    path = home.claude(minutes=9)
+    (before,) = find_sessions(home.machine()).sessions
+    home.stamp(path, age=timedelta(0))
+    (after,) = find_sessions(home.machine()).sessions
+    assert (after.handle.id, after.modified_at) == (before.handle.id, AT)
+    path.rename(path.with_name("moved.jsonl"))
+    (moved,) = find_sessions(home.machine()).sessions
+    assert moved.handle.id != before.handle.id
+
+
+@given(CHATS, PATHS, PATHS)
+def test_a_chat_keeps_its_id_when_another_database_has_it_newer(
+    chat: str, one: str, other: str
+) -> None:
+    assert of_chat(chat, one) == of_chat(chat, other)
+    assert of_chat(chat, one).id == of_chat(chat, other).id
+
+
+def test_of_an_id_its_session_is_found_and_no_other_is_read(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        home.claude(name=name)
+    home.cursor_ide(head("one"), head("two"))
+    everything = find_sessions(home.machine()).sessions
+    read: list[str] = []
+
+    def noted(path: str, _: int) -> bytes:
+        read.append(path)
+        return b""
+
+    monkeypatch.setattr(discover, "beginning", noted)
+    for session in everything:
+        found = find_sessions(home.machine(), id_prefix=session.handle.id)
+        assert [one.handle for one in found.sessions] == [session.handle]
+        assert found.left_out == 0
+    assert sorted(Path(path).stem for path in read) == ["a", "b", "c"]
+    assert find_sessions(home.machine(), id_prefix="g").sessions == ()
+
+
 @pytest.mark.parametrize(
     ("argument", "value", "error"),
     [
@@ -456,6 +552,7 @@ def test_handles_are_equal_for_the_same_session_only(home: Home) -> None:
         ("budget", 5, TypeError),
         ("limit", 2.0, TypeError),
         ("limit", 0, ValueError),
+        ("id_prefix", None, TypeError),
         ("since", "yesterday", TypeError),
         ("since", AT.replace(tzinfo=None), ValueError),
         ("agent", ["text"], ValueError),

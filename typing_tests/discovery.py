@@ -13,6 +13,12 @@ def a_session_is_asked_by_its_handle(at: datetime) -> list[cm.Observation]:
     return [session.handle.observe(at=at) for session in found.sessions]
 
 
+def a_session_is_found_by_its_id(at: datetime) -> list[str]:
+    found = discover.find_sessions(id_prefix="3f2a", subagents=True)
+    seen = [one.handle.observe(at=at, model="m", phase=cm.Phase.ACTIVE) for one in found.sessions]
+    return [one.handle.id for one in found.sessions if seen]
+
+
 def observations_of_both_kinds_are_sorted(seen: list[cm.Observation]) -> list[cm.Observation]:
     return sorted(seen, key=cm.pressure)
 

@@ -24,7 +24,8 @@ from .bounded.jsonl import Tail, TailReader
 from .bounded.keys import KeyValues
 from .bounded.listing import FoundFile, ListingBudget, ListingEnd, list_files
 from .bounded.payload import Payload, read_object
-from .evidence import Query
+from .capability.model import ModelRef
+from .evidence import Phase, Query
 from .measurement import utc_milliseconds
 from .newest import KnownDatabases, observe_newest
 from .observation import Observation
@@ -52,6 +53,7 @@ _BEGINNING = 64 * KIB
 _BESIDE = ReadBudget(maximum=64 * KIB)
 _CHAT_LISTS = ReadBudget(maximum=16 * MIB)  # as for reading a chat
 _DATABASES = 8  # as `observe_newest` opens
+_ID_DIGITS = 12  # among a million sessions two of one id are a chance of one in 500
 _SYSTEMS = {"darwin": System.MACOS, "win32": System.WINDOWS}
 
 
@@ -81,14 +83,29 @@ class Handle:
     Attributes:
         source: The source that reads it.
         path: The file, or the database that was written to last; for opening it, never for showing.
+        agent_id: The sub-agent's id that the file's name states, or None; never for showing.
     """
 
     source: str
     path: str = field(repr=False, eq=False)
     _key: str = field(repr=False)
     _session_id: str | None = field(default=None, repr=False)
-    _agent_id: str | None = field(default=None, repr=False)
+    agent_id: str | None = field(default=None, repr=False)
     _databases: tuple[str, ...] = field(default=(), repr=False, eq=False)
+
+    @property
+    def id(self) -> str:
+        """The session's id, 12 hexadecimal digits: what a person calls it by on this machine.
+
+        A digest of the source and of the file's path, or of the agent's own id where a database
+        lists the session: neither can be read from it. It stays the same as long as the file stays
+        where it is. It is not keyed, so it is for this machine and its person, not for publishing:
+        who knows a path can tell its id.
+        """
+        from hashlib import sha256  # noqa: PLC0415 - only who shows or asks for ids pays for it
+
+        facts = "\0".join((self.source, self._key, self._session_id or ""))
+        return sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
 
     @property
     def is_listed(self) -> bool:
@@ -99,6 +116,11 @@ class Handle:
         self,
         *,
         at: datetime,
+        turn_id: str | None = None,
+        turn_started_at: datetime | None = None,
+        agent_id: str | None = None,
+        phase: Phase = Phase.LATEST,
+        model: str | ModelRef | None = None,
         limit_tokens: int | None = None,
         policy: Policy = DEFAULT_POLICY,
         budget: ReadBudget | None = None,
@@ -107,6 +129,12 @@ class Handle:
 
         Args:
             at: The moment of the question (aware).
+            turn_id: The agent's own id of the sample's turn.
+            turn_started_at: When the turn began (aware).
+            agent_id: A sub-agent's id, to measure it instead of the main chain; None: the one whose
+                file it is.
+            phase: When in the life of the turn the question is asked.
+            model: The model as the agent was started with it.
             limit_tokens: A limit the caller declares, in tokens.
             policy: What the caller accepts.
             budget: How much may be read; None: as for `reading.observe`.
@@ -118,7 +146,11 @@ class Handle:
         query = Query(
             at=at,
             session_id=self._session_id,
-            agent_id=self._agent_id,
+            turn_id=turn_id,
+            turn_started_at=turn_started_at,
+            agent_id=self.agent_id if agent_id is None else agent_id,
+            phase=phase,
+            model=model,
             limit_tokens=limit_tokens,
         )
         source = find(self.source)
@@ -215,6 +247,7 @@ def find_sessions(
     *,
     agents: Collection[str] = AGENTS_ON_DISK,
     since: datetime | None = None,
+    id_prefix: str = "",
     limit: int | None = None,
     subagents: bool = False,
     budget: ListingBudget | None = None,
@@ -229,6 +262,7 @@ def find_sessions(
         machine: Where to look; None: `this_machine`.
         agents: Whose sessions to look for.
         since: Only sessions that were written to since then (aware).
+        id_prefix: Only sessions whose `Handle.id` begins with it; no other file is read from.
         limit: How many sessions to return at most; the others are counted.
         subagents: Look into the folders that hold nothing but sub-agents' files, too.
         budget: How much of each place may be looked at; None: 10,000 folders, 200,000 names.
@@ -239,7 +273,7 @@ def find_sessions(
             has no time zone.
     """
     machine = this_machine() if machine is None else machine
-    _check(machine, limit, budget)
+    _check(machine, id_prefix, limit, budget)
     oldest = None if since is None else utc_milliseconds(since, "since")
     found: list[_Found] = []
     looked: list[Looked] = []
@@ -254,6 +288,8 @@ def find_sessions(
         found += _found(where, [file for _, files in seen for file in files])
     if oldest is not None:
         found = [one for one in found if one.modified_at >= oldest]
+    if id_prefix:
+        found = [one for one in found if one.handle.id.startswith(id_prefix)]
     found.sort(key=lambda one: one.modified_at, reverse=True)
     remaining = iter(found)
     mains, subs = _told_apart(remaining, machine.home, limit)
@@ -265,9 +301,11 @@ def find_sessions(
     )
 
 
-def _check(machine: object, limit: object, budget: object) -> None:
+def _check(machine: object, id_prefix: object, limit: object, budget: object) -> None:
     if not isinstance(machine, Machine):
         raise TypeError("machine: expected a Machine")
+    if not isinstance(id_prefix, str):
+        raise TypeError("id_prefix: expected a str")
     if budget is not None and not isinstance(budget, ListingBudget):
         raise TypeError("budget: expected a ListingBudget")
     if limit is None:

@@ -39,6 +39,10 @@ def offered(words: str, typed: str) -> list[CompletionItem]:
         ("ctxmeasure run --adapter", "p", {"pi"}),
         ("ctxmeasure hook --agent", "c", {"claude", "codex", "cursor"}),
         ("ctxmeasure statusline --format", "b", {"bar"}),
+        ("ctxmeasure explain", "@p", {"@pi"}),
+        ("ctxmeasure history", "@cl", {"@claude"}),
+        ("ctxmeasure observe auto", "@co", {"@codex"}),
+        ("ctxmeasure check auto", "@cu", {"@cursor"}),
     ],
 )
 def test_a_shell_is_offered_what_fits(words: str, typed: str, expected: set[str]) -> None:

@@ -39,6 +39,27 @@ def test_every_agent_has_its_places_counts_grades_and_versions(home: Home) -> No
     assert told[3:] == ["of the newest 2: 1 exact, 1 derived (medium)", "versions: 0.171.0"]
 
 
+@pytest.mark.parametrize(
+    ("subagents", "said"),
+    [
+        (0, "sessions: 1, "),
+        (1, "sessions: 1 (and 1 of a sub-agent), "),
+        (3, "sessions: 1 (and 3 of sub-agents), "),
+    ],
+)
+def test_files_of_subagents_are_told_beside_the_sessions(
+    home: Home, subagents: int, said: str
+) -> None:
+    home.claude()
+    for number in range(subagents):
+        home.claude(name=f"agent-{number}")
+    places, sessions, *_ = section("Claude Code")
+    assert places == f"~/.claude/projects: {1 + subagents} found"
+    assert sessions.startswith(f"{said}the newest of age ")
+    claude, *_ = json.loads(run("doctor", "--json").stdout)["agents"]
+    assert (claude["sessions"], claude["subagents"]) == (1, subagents)
+
+
 def test_claude_is_told_how_to_get_the_exact_window(home: Home) -> None:
     home.claude()
     assert any("status line does" in line for line in section("Claude Code"))

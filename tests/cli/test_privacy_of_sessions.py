@@ -22,6 +22,7 @@ from homes import RECORDINGS, Home
 
 from ctxmeasure.cli import watch
 from ctxmeasure.cli.commands import ctxmeasure
+from ctxmeasure.cli.named import names_completed
 from ctxmeasure.testing.planting import MARK, Planter, holds_mark
 
 # What says how a row is to be read.
@@ -180,6 +181,10 @@ def test_no_session_is_explained_or_checked_with_a_word_of_it(home: Home, tmp_pa
             said = told("explain", path, "--source", source, *asked)
             said += told("check", source, path, "--max", "50", *asked)
             assert not holds_mark(said)
+    for one in json.loads(told("sessions", "--json", "--no-names", "--all", "--subagents")):
+        named = f"@{one['id']}"
+        said = told("explain", named) + told("check", "auto", named, "--max", "50")
+        assert not holds_mark(said + told("observe", "auto", named))
     for name in (MARK, f"{MARK}\0", f"{'n' * 5_000}{MARK}", str(home.path)):
         path = tmp_path / name
         for source in ("auto", "claude.transcript", "cursor.composer"):
@@ -194,10 +199,28 @@ def test_no_history_no_page_and_no_picture_holds_a_word(home: Home, tmp_path: Pa
     for path in files:
         said = told("history", path) + told("history", path, "--json")
         assert not holds_mark(said)
+    assert not holds_mark(told("history", "@claude") + told("history", "@pi", "--json"))
     for path in (files[0], home.path / MARK):
         said = told("history", path, *options)
         said += "".join(path.read_bytes().decode("latin-1") for path in drawn)
         assert not holds_mark(said)
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("typed", [f"@{MARK}", "@", "@0", "@a", "@cursor"])
+def test_no_name_of_a_session_is_refused_or_completed_with_a_word_of_one(typed: str) -> None:
+    for arguments in (
+        ("history", typed),
+        ("explain", typed, "--session", MARK),
+        ("observe", "text", typed),
+        ("check", "acp.session", typed, "--max", "1"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code in {0, 2, 3}
+        assert not holds_mark(result.output)
+    offered = names_completed(typed[:1])
+    assert len(offered) > 10
+    assert not any(holds_mark(f"{offer.value} {offer.help}") for offer in offered)
 
 
 # -- hostile names --------------------------------------------------------------------------------
@@ -246,7 +269,7 @@ def test_what_a_session_calls_itself_commands_no_terminal_and_no_browser(
         assert len(written) < 100_000
     assert {char for char in said if not char.isprintable()} <= {"\n", "\t"}
     widths = [len(line.split("\t")) for line in told("sessions").splitlines()]
-    assert {*widths} == {6}
+    assert {*widths} == {7}
     drawn = on_a_terminal(monkeypatch, "sessions")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", drawn)
     assert {char for char in plain if not char.isprintable()} <= {"\n"}

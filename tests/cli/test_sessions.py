@@ -66,15 +66,17 @@ def rows(output: str) -> list[list[str]]:
 def test_elsewhere_than_on_a_terminal_there_is_a_line_for_each_session() -> None:
     result = run("sessions")
     header, *shown = rows(result.stdout)
-    assert header == ["agent", "project", "model", "context", "age", "grade"]
-    without_age = [[*row[:4], row[5]] for row in shown]
+    assert header == ["id", "agent", "project", "model", "context", "age", "grade"]
+    without_age = [[*row[1:5], row[6]] for row in shown]
     assert without_age == [
         ["cursor", "shop", "composer-2.5", "90% (230K/256K)", "derived"],
         ["codex", "project", "gpt-5.5", "5% (13K/258K)", "exact"],
         ["claude", "project", "claude-sonnet-4-5-20250929", "8% (16K/200K)", "inferred"],
         ["pi", "project", "mock-claude", "16K", "missing: model_unknown"],
     ]
-    assert [shown[0][4], shown[3][4]] == ["1m", "4m"]  # the age of a sample, or of the file
+    assert [shown[0][5], shown[3][5]] == ["1m", "4m"]  # the age of a sample, or of the file
+    assert all(re.fullmatch("[0-9a-f]{6}", row[0]) for row in shown)
+    assert len({row[0] for row in shown}) == 4
     assert (result.exit_code, result.stderr) == (0, "")
 
 
@@ -98,7 +100,7 @@ def test_json_is_one_list_with_each_observation_in_its_wire_form() -> None:
 
 @pytest.mark.usefixtures("full")
 def test_names_can_be_hidden() -> None:
-    assert {row[1] for row in rows(run("sessions", "--no-names").stdout)[1:]} == {"-"}
+    assert {row[2] for row in rows(run("sessions", "--no-names").stdout)[1:]} == {"-"}
     assert all(
         "project" not in one for one in json.loads(run("sessions", "--no-names", "--json").stdout)
     )
@@ -144,7 +146,7 @@ def test_a_name_that_the_output_cannot_spell_is_shown_as_far_as_it_can(
 
 
 def agents(*arguments: str) -> list[str]:
-    return [row[0] for row in rows(run("sessions", *arguments).stdout)[1:]]
+    return [row[1] for row in rows(run("sessions", *arguments).stdout)[1:]]
 
 
 @pytest.mark.usefixtures("full")
@@ -287,7 +289,7 @@ RED, YELLOW, GREEN, DIM = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m"
 def test_a_terminal_gets_a_table_with_a_gauge_and_colours(screen: Callable[..., str]) -> None:
     header, cursor, codex, claude, pi = screen().splitlines()
     assert re.findall(r"\w+", unstyled(header)) == [
-        "agent", "project", "model", "context", "age", "grade",
+        "id", "agent", "project", "model", "context", "age", "grade",
     ]  # fmt: skip
     assert f"{RED}[########--]" in cursor
     assert f"{GREEN}[----------]" in codex
@@ -322,7 +324,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
 ) -> None:
     lines = unstyled(screen(COLUMNS=str(columns))).splitlines()
     assert max(map(len, lines)) <= columns
-    if columns >= 44:
+    if columns >= 52:
         assert any("90% (230K/256K)" in line for line in lines)
 
 
@@ -342,11 +344,11 @@ def test_a_name_of_several_words_does_not_cut_a_number(
 @pytest.mark.parametrize(
     ("columns", "names"),
     [
-        (140, ["agent", "project", "model", "context", "age", "grade"]),
-        (80, ["agent", "project", "context", "age", "grade"]),
-        (58, ["agent", "project", "context", "age", "grade"]),
-        (46, ["agent", "context", "age", "grade"]),
-        (38, ["agent", "context", "grade"]),
+        (140, ["id", "agent", "project", "model", "context", "age", "grade"]),
+        (80, ["id", "agent", "project", "context", "age", "grade"]),
+        (66, ["id", "agent", "project", "context", "age", "grade"]),
+        (54, ["id", "agent", "context", "age", "grade"]),
+        (46, ["id", "agent", "context", "grade"]),
     ],
 )
 @pytest.mark.usefixtures("full")
@@ -358,6 +360,14 @@ def test_a_narrower_terminal_does_without_the_columns_that_matter_least(
     assert ("[########--]" in body[0]) == (columns >= 80)
 
 
+@pytest.mark.usefixtures("full")
+def test_however_narrow_the_terminal_an_id_can_be_copied(screen: Callable[..., str]) -> None:
+    ids = [one["id"][:6] for one in json.loads(run("sessions", "--json").stdout)]
+    for columns in (20, 46, 140):
+        shown = unstyled(screen(COLUMNS=str(columns)))
+        assert all(name in shown.split() for name in ids)
+
+
 def test_a_long_name_costs_no_session_its_columns(full: Home, screen: Callable[..., str]) -> None:
     path = full.claude(name="long")
     content = path.read_bytes()
@@ -365,9 +375,9 @@ def test_a_long_name_costs_no_session_its_columns(full: Home, screen: Callable[.
         assert known in content
         content = content.replace(known, long)
     path.write_bytes(content)
-    shown = unstyled(screen(COLUMNS="140"))
+    shown = unstyled(screen(COLUMNS="150"))
     header, *body = shown.splitlines()
-    assert header.split() == ["agent", "project", "model", "context", "age", "grade"]
+    assert header.split() == ["id", "agent", "project", "model", "context", "age", "grade"]
     assert len(body) == 5
     assert sum("…" in line for line in body) == 1
     assert "n" * 300 not in shown

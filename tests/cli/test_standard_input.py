@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -171,14 +172,45 @@ def test_nobody_is_left_waiting_at_a_terminal(
         read()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has another kind of terminals")
-@pytest.mark.parametrize("arguments", [["observe", "auto"], ["stream", "claude.stream"]])
-def test_a_command_without_its_data_says_so_at_a_terminal(arguments: list[str]) -> None:
+KEPT = ("--state", "no such folder", "--out", "no such file")
+
+
+def at_a_terminal(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a command whose standard input is a terminal at which nobody types."""
     controller, terminal = os.openpty()
     try:
         with os.fdopen(terminal, "rb", buffering=0) as stdin:
-            result = run_process(*arguments, stdin=stdin)
+            return run_process(*arguments, stdin=stdin)
     finally:
         os.close(controller)
-    assert (result.returncode, result.stdout) == (2, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has another kind of terminals")
+@pytest.mark.parametrize(
+    ("arguments", "status", "answer"),
+    [
+        (["observe", "auto"], 2, b""),
+        (["stream", "claude.stream"], 2, b""),
+        (["statusline"], 2, b""),
+        (["statusline", *KEPT], 2, b""),
+        (["hook", "--agent", "claude", *KEPT], 0, b"{}\n"),  # another would block a turn
+    ],
+)
+def test_a_command_without_its_data_says_so_at_a_terminal(
+    arguments: list[str], status: int, answer: bytes
+) -> None:
+    result = at_a_terminal(*arguments)
+    assert (result.returncode, result.stdout) == (status, answer)
     assert b"Standard input is a terminal" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has another kind of terminals")
+def test_what_else_is_wrong_with_a_status_line_is_said_at_a_terminal_too() -> None:
+    assert b"--state and --out go together" in at_a_terminal("statusline", "--state", "s").stderr
+    assert at_a_terminal("statusline", "--help").returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has another kind of terminals")
+def test_a_users_own_status_line_has_the_terminal_for_itself() -> None:
+    result = at_a_terminal("statusline", "--wrap", "test -t 0 && echo mine")
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"mine\n", b"")

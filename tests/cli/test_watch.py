@@ -93,7 +93,7 @@ def test_every_session_is_a_line_and_then_every_change(
     home.codex(minutes=2)
     happening(nothing, turning_into(path, home, "h-tui-1m"), nothing)
     result = run("watch")
-    assert [row[3] for row in rows(result)] == [
+    assert [row[4] for row in rows(result)] == [
         "context",
         "8% (16K/200K)",
         "5% (13K/258K)",
@@ -140,7 +140,9 @@ def test_the_round_and_its_rest_are_a_thirtieth_of_a_core(
 
 
 def alerts(result: Result) -> list[str]:
-    return [line for line in result.stdout.splitlines() if line.startswith("ALERT")]
+    """Return the alerts, with the ID that every one has replaced by ``@ID``."""
+    said = [line for line in result.stdout.splitlines() if line.startswith("ALERT")]
+    return [re.sub("@[0-9a-f]{6} ", "@ID ", line) for line in said]
 
 
 def test_a_session_that_reaches_the_line_is_announced_once(
@@ -150,7 +152,7 @@ def test_a_session_that_reaches_the_line_is_announced_once(
     fuller = turning_into(path, home, "h-tui-1m")
     happening(nothing, fuller, fuller, nothing)
     assert alerts(run("watch", "--notify-at", "20")) == [
-        "ALERT claude project is at 25% (250K/1M), over 20%"
+        "ALERT claude project @ID is at 25% (250K/1M), over 20%"
     ]
 
 
@@ -189,7 +191,7 @@ def test_an_alert_can_leave_out_the_projects_name(
     path = home.claude()
     happening(turning_into(path, home, "h-tui-1m"))
     told = alerts(run("watch", "--notify-at", "20.5", "--no-names"))
-    assert told == ["ALERT claude is at 25% (250K/1M), over 20.5%"]
+    assert told == ["ALERT claude @ID is at 25% (250K/1M), over 20.5%"]
 
 
 # -- a table --------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ def test_a_terminal_has_a_table_that_stays_in_place_and_alerts_above_it(
     plain = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", sent)
     assert "8% (16K/200K)" in plain
     assert "25% (250K/1M)" in plain.rpartition("ALERT")[2]
-    assert "ALERT claude project is at 25% (250K/1M), over 20%" in plain
+    assert re.search(r"ALERT claude project @\w{6} is at 25% \(250K/1M\), over 20%", plain)
     assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") == 1  # the cursor is given back
 
 
@@ -265,7 +267,7 @@ def test_a_terminal_that_can_keep_nothing_in_its_place_has_lines(
     path = home.claude()
     happening(nothing, turning_into(path, home, "h-tui-1m"))
     header, before, after = table(monkeypatch, terminal="dumb").splitlines()
-    assert header.startswith("agent\tproject\t")
+    assert header.startswith("id\tagent\tproject\t")
     assert "8% (16K/200K)" in before
     assert "25% (250K/1M)" in after
 

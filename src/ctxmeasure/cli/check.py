@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from ..assess import Policy
+from ..discover import Handle
 from ..source import Source
 from .options import file_argument, limit_option, model_option, session_option, source_argument
-from .output import MISSING, say_summary
+from .output import INTERRUPTED, MISSING, say_summary
 from .overview import share
 from .question import answer
 from .quiet import QuietCommand, duration, examples, percentage
@@ -19,13 +20,12 @@ from .quiet import QuietCommand, duration, examples, percentage
 __all__ = ["check"]
 
 _REACHED = 1
-_INTERRUPTED = 130  # as a shell says it of what Ctrl-C has ended
 
 
 @click.command(
     cls=QuietCommand,
     epilog=examples(
-        "ctxmeasure check auto SESSION.jsonl --max 85 || echo 'compact first'",
+        "ctxmeasure check auto @claude --max 85 || echo 'compact first'",
         "ctxmeasure check claude.status_line --max 85 < PAYLOAD.json",
     ),
 )
@@ -54,7 +54,7 @@ def check(
     /,
     *,
     source: Source | str,
-    file: str,
+    file: str | Handle,
     most: float,
     max_age: timedelta | None,
     **question: Any,
@@ -72,7 +72,7 @@ def check(
             source, file, at=datetime.now(UTC), policy=Policy(max_age=max_age), **question
         )
     except KeyboardInterrupt:  # click's status for it would be that of a context that is too full
-        ctx.exit(_INTERRUPTED)
+        ctx.exit(INTERRUPTED)
     # Its status would be that of a context that is too full.
     with suppress(click.ClickException):
         say_summary(observation)

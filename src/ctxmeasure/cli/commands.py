@@ -56,8 +56,8 @@ class _Commands(QuietGroup):
     cls=_Commands,
     epilog=examples(
         "ctxmeasure sessions --since 2h --sort pressure",
-        "ctxmeasure explain SESSION.jsonl",
-        "ctxmeasure history SESSION.jsonl --html report.html",
+        "ctxmeasure explain @claude",
+        "ctxmeasure history @claude --html report.html",
         'claude -p "..." --output-format stream-json --verbose | ctxmeasure stream claude.stream',
     ),
     context_settings={"help_option_names": ["-h", "--help"]},

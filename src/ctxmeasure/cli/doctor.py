@@ -60,6 +60,7 @@ class _Checked:
         agent: Its name.
         looked: The places that were looked at.
         found: How many sessions were found.
+        subagents: How many files of sub-agents' own lie among those that were read.
         newest: The one that was written to last, or None.
         observations: What was seen of the newest ones.
     """
@@ -67,6 +68,7 @@ class _Checked:
     agent: str
     looked: tuple[Looked, ...]
     found: int
+    subagents: int
     newest: Session | None
     observations: tuple[Observation, ...]
 
@@ -121,6 +123,7 @@ def _checked(agent: str, machine: Machine, at: datetime) -> _Checked:
         agent=agent,
         looked=found.looked,
         found=len(found.sessions) + found.left_out,
+        subagents=len(found.subagents),
         newest=found.sessions[0] if found.sessions else None,
         observations=tuple(session.handle.observe(at=at) for session in found.sessions),
     )
@@ -209,12 +212,19 @@ def _lines(checked: _Checked, machine: Machine, at: datetime) -> Iterator[str]:
         yield f"  {looked.place}: {_ENDS[looked.end].format(looked.files)}"
     if checked.newest is not None:
         newest = age(at - checked.newest.modified_at)
-        yield f"  sessions: {checked.found}, the newest of age {newest}"
+        yield f"  sessions: {checked.found}{_beside(checked.subagents)}, the newest of age {newest}"
         yield f"  of the newest {len(checked.observations)}: {_counted(checked.grades)}"
     if checked.versions:
         yield f"  versions: {', '.join(checked.versions)}"
     for sentence in _advice(checked, machine):
         yield f"  - {sentence}"
+
+
+def _beside(subagents: int) -> str:
+    """Return what says why more files were found than there are sessions."""
+    if not subagents:
+        return ""
+    return " (and 1 of a sub-agent)" if subagents == 1 else f" (and {subagents} of sub-agents)"
 
 
 def _counted(grades: dict[str, int]) -> str:
@@ -235,6 +245,7 @@ def _wire(checked: _Checked, machine: Machine) -> dict[str, Any]:
             for looked in checked.looked
         ],
         "sessions": checked.found,
+        "subagents": checked.subagents,
         "grades": checked.grades,
         "versions": checked.versions,
         "advice": _advice(checked, machine),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,12 +25,16 @@ from .output import MISSING, say
 from .question import answer
 from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
 
+if TYPE_CHECKING:
+    from ..discover import Handle
+
 __all__ = ["explain"]
 
 
 @click.command(
     cls=QuietCommand,
     epilog=examples(
+        "ctxmeasure explain @claude",
         "ctxmeasure explain SESSION.jsonl",
         "ctxmeasure explain STORE.db --source cursor.chat_store",
     ),
@@ -55,10 +59,15 @@ __all__ = ["explain"]
 @model_option
 @limit_option
 @click.pass_context
-def explain(ctx: click.Context, /, *, file: str, source: Source | str, **question: Any) -> None:
+def explain(
+    ctx: click.Context, /, *, file: str | Handle, source: Source | str, **question: Any
+) -> None:
     """Print in sentences how full the context window is, and how that is known.
 
-    FILE is a session's file, a recorded stream or a payload; `-`, or nothing, is standard input.
+    FILE is a session's file, a recorded stream or a payload; `-`, or nothing, is standard input. A
+    session on this machine is `@ID`, by the ID that `ctxmeasure sessions` shows; `@claude` is the
+    newest of that agent, and `@` the newest of all.
+
     Said are the number and its parts, where each comes from, its age, its grade and why, and what
     the reading cost; for a missing number what is missing, what is still known, and what to do.
 

@@ -13,6 +13,7 @@ import click
 from . import swift
 from .options import Completion, completed_by, completed_by_files
 from .quiet import QuietCommand, examples
+from .standard_input import IS_TERMINAL
 from .swift.options import HOOK, STATUS_LINE, Option
 
 __all__ = ["hook", "statusline"]
@@ -72,8 +73,9 @@ def _callback(name: str) -> Callable[..., None]:
     @click.pass_context
     def call(ctx: click.Context, /, **given: Any) -> None:
         status = swift.run(name, [*_spelled(given)])
-        if status is None:  # what the table alone cannot say
-            raise click.UsageError("--state and --out go together.")
+        if status is None:  # what the options alone cannot say
+            is_whole = (given["state"] is None) == (given["out"] is None)
+            raise click.UsageError(IS_TERMINAL if is_whole else "--state and --out go together.")
         ctx.exit(status)
 
     return call

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,14 +16,17 @@ from ..bounded.budget import MIB, ReadFault
 from ..history import Moment, scan
 from ..observation import Missing, MissingReason
 from ..record import to_dict
+from ..registry import find
 from ..report import Curve, page, plotted, sentences
 from ..report.plot import NARROWEST, Part, Row
 from ..source import Source, TailSource
+from .named import refuse_others
 from .options import (
     completed_by,
     completed_by_files,
     limit_option,
     model_option,
+    session_file_argument,
     session_option,
     sources_and_auto,
 )
@@ -31,6 +34,9 @@ from .output import MISSING, say, say_drawn, say_json, say_reason, terminal
 from .question import identified, unread
 from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
 from .written_file import is_same_file, write_file
+
+if TYPE_CHECKING:
+    from ..discover import Handle
 
 __all__ = ["coloured", "history"]
 
@@ -59,11 +65,11 @@ def _written(flag: str, about: str) -> Callable[[CommandT], CommandT]:
     cls=QuietCommand,
     epilog=examples(
         "ctxmeasure history SESSION.jsonl",
-        "ctxmeasure history SESSION.jsonl --html report.html",
+        "ctxmeasure history @claude --html report.html",
         "ctxmeasure history SESSION.jsonl --json | jq -r '.observation.value.used_tokens'",
     ),
 )
-@click.argument("file", shell_complete=completed_by_files)
+@session_file_argument
 @click.option(
     "--source",
     type=source_or_auto,
@@ -91,7 +97,7 @@ def history(
     ctx: click.Context,
     /,
     *,
-    file: str,
+    file: str | Handle,
     source: Source | str,
     as_json: bool,
     html: str | None,
@@ -102,6 +108,9 @@ def history(
     """Print a whole session as a curve: every response, compaction, rewind and switch of the model.
 
     FILE is the session file of Claude Code, Codex or Pi; it is read once, from its beginning.
+    One on this machine is `@ID`, by the ID that `ctxmeasure sessions` shows; `@claude` is the
+    newest of that agent, and `@` the newest of all.
+
     Where nothing was measured nothing is drawn, and it is said why. With --html, --png or --svg
     that file is written instead. No text, path, project or id of the session is in any of them.
 
@@ -109,6 +118,7 @@ def history(
     or no session file.
     """
     at = datetime.now(UTC)
+    source, file = _settled(source, file, question)
     written = {form: path for form, path in (("html", html), ("png", png), ("svg", svg)) if path}
     if any(is_same_file(file, path) for path in written.values()):
         raise click.UsageError("What is written would take the place of FILE.")
@@ -127,6 +137,17 @@ def history(
 
 
 # -- what is read ---------------------------------------------------------------------------------
+
+
+def _settled(
+    source: Source | str, file: str | Handle, question: dict[str, Any]
+) -> tuple[Source | str, str]:
+    """Return the source and the path of FILE; of a session, *question* gets its sub-agent."""
+    if isinstance(file, str):
+        return source, file
+    refuse_others(file, source, question["session_id"])
+    question["agent_id"] = question["agent_id"] or file.agent_id
+    return find(file.source), file.path
 
 
 def _moments(named: Source | str, file: str, at: datetime, question: Any) -> Iterator[Moment]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,9 @@ from .quiet import (
     positive,
     text,
 )
+
+if TYPE_CHECKING:
+    from ..discover import Handle
 
 __all__ = ["observe"]
 
@@ -106,7 +109,7 @@ def observe(
     /,
     *,
     source: Source | str,
-    file: str,
+    file: str | Handle,
     at: datetime | None,
     form: str | None,
     counts: Counts,
@@ -119,7 +122,9 @@ def observe(
 
     SOURCE is an id that `ctxmeasure sources` lists, or `auto` to tell it by its looks: that works
     where the first or last rows can be no other agent's, and asks you for the id where they can.
-    FILE is a path; `-`, or nothing, is standard input, which can be no database.
+    FILE is a path; `-`, or nothing, is standard input, which can be no database. A session on this
+    machine is `@ID`, by the ID that `ctxmeasure sessions` shows; `@claude` is the newest of that
+    agent, and `@` the newest of all.
 
     Times are ISO 8601 with a time zone, such as 2026-11-29T18:00:00Z. Of --json, --summary and
     --explain the last one counts.

@@ -9,15 +9,18 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..registry import ids
+from .named import file_or_session, names_completed
 from .quiet import AUTO, positive, source_before_file, text
 
 __all__ = [
     "Completion",
     "completed_by",
     "completed_by_files",
+    "completed_by_files_and_names",
     "file_argument",
     "limit_option",
     "model_option",
+    "session_file_argument",
     "session_option",
     "source_argument",
     "sources_and_auto",
@@ -40,6 +43,15 @@ def completed_by_files(_: click.Context, __: click.Parameter, typed: str) -> lis
     return [CompletionItem(typed, type="file")]
 
 
+def completed_by_files_and_names(
+    ctx: click.Context, parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Offer the names of sessions behind an @, and leave it to the shell to offer its files."""
+    if typed.startswith("@"):
+        return names_completed(typed)
+    return completed_by_files(ctx, parameter, typed)
+
+
 def sources_and_auto() -> tuple[str, ...]:
     """Return what can stand in the place of a source."""
     return (AUTO, *ids())
@@ -48,7 +60,12 @@ def sources_and_auto() -> tuple[str, ...]:
 source_argument = click.argument(
     "source", type=source_before_file, shell_complete=completed_by(sources_and_auto)
 )
-file_argument = click.argument("file", default="-", shell_complete=completed_by_files)
+file_argument = click.argument(
+    "file", type=file_or_session, default="-", shell_complete=completed_by_files_and_names
+)
+session_file_argument = click.argument(
+    "file", type=file_or_session, shell_complete=completed_by_files_and_names
+)
 session_option = click.option(
     "--session", "session_id", type=text, metavar="ID", help="The agent's own id of the session."
 )

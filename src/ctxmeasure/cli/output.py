@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = [
+    "INTERRUPTED",
     "MISSING",
     "add_column",
     "minimum_width",
@@ -39,6 +40,9 @@ __all__ = [
 _PROSE = {"about": 32, "why": 0}
 
 _UNBOUNDED = 10_000  # characters; wider than any table
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as a shell says it."""
 
 MISSING = 3
 """The exit status when there is no measurement."""

@@ -18,6 +18,7 @@ from ..figures import plain
 from ..observation import Missing, Observation, Observed, pressure
 from ..record import to_dict
 from ..render import gauge, grade
+from .named import ID_SHOWN
 from .output import add_column, minimum_width
 
 if TYPE_CHECKING:
@@ -37,15 +38,16 @@ __all__ = [
     "wire",
 ]
 
-COLUMNS = ("agent", "project", "model", "context", "age", "grade")
+COLUMNS = ("id", "agent", "project", "model", "context", "age", "grade")
 """The columns of a line; a table on a terminal has a gauge too."""
 
 HEADER = {column: column for column in COLUMNS}
 """The first line, where there are lines."""
 
 _GAUGE = "gauge"
-_WIDE = ("agent", "project", "model", _GAUGE, "context", "age", "grade")
-# What a narrower terminal does without, in this order; the rest may be folded.
+_WIDE = ("id", "agent", "project", "model", _GAUGE, "context", "age", "grade")
+# What a narrower terminal does without, in this order; the rest may be folded, except for the id,
+# which is there to be copied.
 _SPARED = ("model", _GAUGE, "project", "age")
 # A single name that is longer would cost every session these columns.
 _CUT = dict.fromkeys(("project", "model"), 40)  # characters
@@ -130,6 +132,7 @@ def cells(seen: Seen, look: Look, *, at: datetime) -> dict[str, str]:
     model = observation.provenance.model
     project = session.project if look.names else None
     return {
+        "id": session.handle.id[:ID_SHOWN],
         "agent": f"{session.agent} sub-agent" if session.is_subagent else session.agent,
         "project": plain(project or "-"),
         "model": "-" if model is None else plain(model.id),
@@ -164,6 +167,7 @@ def wire(seen: Seen, look: Look) -> dict[str, Any]:
     session = seen.session
     written_at = session.modified_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     facts = {
+        "id": session.handle.id,
         "agent": session.agent,
         "subagent": session.is_subagent or None,
         "project": session.project if look.names else None,
@@ -197,7 +201,7 @@ def table(
         if minimum_width(whole, console) <= room:
             return whole
         columns = [name for name in columns if name != spared]
-    return _drawn(rows, columns, folded=columns)
+    return _drawn(rows, columns, folded=[name for name in columns if name != "id"])
 
 
 def _drawn(

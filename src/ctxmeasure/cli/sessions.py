@@ -160,7 +160,8 @@ def sessions(ctx: click.Context, /, *, as_json: bool, **options: Any) -> None:
     environment variables say so. Of each session a bounded part is read, and nothing is written.
 
     The GRADE says how far to believe a number: exact, derived, inferred, declared, assumed,
-    estimated, or missing and why. `ctxmeasure explain FILE` and `ctxmeasure doctor` say more.
+    estimated, or missing and why. `ctxmeasure explain @ID` says more of a session by its ID, and
+    so do history, check and observe; `ctxmeasure doctor` says where was looked.
 
     Exit status: 0 some session was found, 3 none was, 2 wrong arguments.
     """

@@ -18,7 +18,10 @@ import click
 from ..bounded import extent
 from ..bounded.budget import KIB, MIB
 
-__all__ = ["PipeEnds", "as_file", "pieces", "written_at"]
+__all__ = ["IS_TERMINAL", "PipeEnds", "as_file", "pieces", "written_at"]
+
+IS_TERMINAL = "Standard input is a terminal: pipe or redirect the data into it."
+"""What a person is told who typed a command and nothing for it to read."""
 
 _HELD = 4 * MIB  # the largest budget of a reading, unless the caller names one
 HEAD_HELD = 64 * KIB
@@ -114,5 +117,5 @@ def _standard_input() -> BinaryIO:
         return nothing
     pipe = sys.stdin.buffer
     if pipe.isatty():
-        raise click.UsageError("Standard input is a terminal: pipe or redirect the data into it.")
+        raise click.UsageError(IS_TERMINAL)
     return pipe

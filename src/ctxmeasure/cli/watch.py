@@ -174,5 +174,7 @@ def _screen(look: Look, *, as_json: bool) -> Iterator[_Screen]:
 
 def _alert(seen: Seen, look: Look, line: float, at: datetime) -> str:
     row = cells(seen, look, at=at)
-    named = " ".join(part for part in (row["agent"], row["project"]) if part != "-")
+    named = " ".join(
+        part for part in (row["agent"], row["project"], f"@{row['id']}") if part != "-"
+    )
     return f"ALERT {named} is at {row['context']}, over {line:g}%"

@@ -7,6 +7,8 @@ left to the command line proper.
 
 from __future__ import annotations
 
+import os
+
 from .options import HOOK, STATUS_LINE, parse
 
 TYPE_CHECKING = False  # typing's own, without importing it
@@ -23,10 +25,11 @@ def run(command: str, arguments: Sequence[str]) -> int | None:
     """Run *command* with its *arguments*.
 
     Returns:
-        The exit status; None when the arguments need the command line proper, and nothing was done.
+        The exit status; None when the command line proper is needed, and nothing was done: for
+        these arguments, or because a person typed the command and no agent hands a payload over.
     """
     given = parse(arguments, HOOK if command == "hook" else STATUS_LINE)
-    if given is None:
+    if given is None or ("--wrap" not in given and os.isatty(0)):
         return None
     if command == "hook":
         from . import hook  # noqa: PLC0415 - one of the two is run

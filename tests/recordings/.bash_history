@@ -1,0 +1,2 @@
+eval "$(_CTXMEASURE_COMPLETE=bash_source ctxmeasure)"
+exit

@@ -16,6 +16,8 @@ from tongues import TONGUES, Conversation, Said, Tongue
 from ctxmeasure import registry
 from ctxmeasure.assess import DEFAULT_POLICY
 
+pytestmark = pytest.mark.once
+
 BY_NAME = {relation.name: relation for relation in RELATIONS}
 ASKED = [
     (relation, tongue)

@@ -48,6 +48,8 @@ from ctxmeasure.source import Source, StoreSource, StreamSource
 from ctxmeasure.testing import conformance
 from ctxmeasure.testing.writers import TWINS, WRITERS
 
+pytestmark = pytest.mark.once
+
 Patch: TypeAlias = pytest.MonkeyPatch
 
 # About the same inputs each time; the first that fails is enough, and is not made smaller.

@@ -24,6 +24,8 @@ from ctxmeasure.testing.claude.transcript import TranscriptWriter
 from ctxmeasure.testing.subject import Subject
 from ctxmeasure.testing.writers import WRITERS
 
+pytestmark = pytest.mark.once
+
 FEW = settings(max_examples=10)
 DECOY = {"usage": {"input_tokens": 777_000, "totalTokens": 777_000, "used": 777_000}}
 SEPARATORS = [(",", ":"), (", ", ": "), (" ,  ", "\t:\t")]

@@ -25,6 +25,8 @@ from ctxmeasure.cli.commands import ctxmeasure
 from ctxmeasure.cli.named import names_completed
 from ctxmeasure.testing.planting import MARK, Planter, holds_mark
 
+pytestmark = pytest.mark.once
+
 # What says how a row is to be read.
 KEPT = frozenset(
     {

@@ -19,6 +19,8 @@ import click
 import pytest
 from command_line import COMMAND, COMMANDS, command_of, run
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = ROOT / "tests" / "recordings"
 README = ROOT / "README.md"

@@ -26,6 +26,8 @@ from ctxmeasure.sampler import sampling
 from ctxmeasure.track.cadence import Cadence
 from ctxmeasure.track.witness_log import WitnessLog
 
+pytestmark = pytest.mark.once
+
 Patch: TypeAlias = pytest.MonkeyPatch
 
 TestHooks = HookMachine.TestCase

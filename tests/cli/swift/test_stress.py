@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.once
+
 BENCHMARK = Path(__file__).resolve().parents[3] / "benchmarks" / "hooks.py"
 
 

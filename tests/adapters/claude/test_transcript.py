@@ -893,15 +893,16 @@ def test_an_ended_turn_is_measured_when_its_last_block_was_received(later_id: st
 
 
 def test_an_ended_turn_is_not_measured_by_a_rewound_one_that_a_gateway_gave_its_id() -> None:
-    session = answered(40_000, message_id="msg_1")
-    ended = session.leaf
-    session.prompt_id = OTHER_TURN
+    session = TranscriptRows(prompt_id=None)
+    session.prompt()
+    ended = session.response(40_000, message_id="msg_1")
     session.prompt()
     session.response(45_000, message_id="msg_1")
-    session.leaf = ended
+    session.leaf, session.prompt_id = ended, OTHER_TURN
     session.prompt()
     session.response(50_000, message_id="msg_1")
-    assert used(read(session.content, turn_id=TURN, phase=Phase.TERMINAL)) == 40_000
+    found = read(session.content, turn_id=TURN, turn_started_at=START, phase=Phase.TERMINAL)
+    assert used(found) == 40_000
 
 
 def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
@@ -1327,9 +1328,9 @@ def test_a_boundary_that_the_window_cuts_off_is_stood_in_for_by_its_summary() ->
 # -- what it costs ----------------------------------------------------------------------------
 
 
-def cost(session: TranscriptRows, window: int = 64 * KIB) -> ReadStats:
+def cost(session: TranscriptRows, window: int = 64 * KIB, **asked: Any) -> ReadStats:
     budget = ReadBudget(initial=window, maximum=4 * MIB)
-    observation = observe("claude.transcript", session.content, at=START, budget=budget)
+    observation = observe("claude.transcript", session.content, at=START, budget=budget, **asked)
     return observation.provenance.stats
 
 
@@ -1368,6 +1369,15 @@ def test_of_the_rows_of_before_a_compaction_none_is_decoded() -> None:
     session.response(30_000)
     asides(session)
     assert cost(session).rows_decoded == 3  # the response, the boundary and the summary
+
+
+def test_of_the_rows_around_an_ended_turn_none_is_decoded() -> None:
+    session = answered(40_000)
+    asides(session)
+    session.prompt_id = OTHER_TURN
+    session.prompt()
+    session.response(50_000)
+    assert cost(session, turn_id=TURN, phase=Phase.TERMINAL).rows_decoded == 4
 
 
 def test_the_model_is_looked_for_in_the_rows_that_can_name_it() -> None:

@@ -441,6 +441,17 @@ def test_two_responses_are_two_samples() -> None:
     assert pair(read(old.content)).identity != first
 
 
+def test_a_count_that_is_written_in_another_way_is_still_the_records() -> None:
+    writer = session()
+    writer.message()
+    writer.take(14_100)
+    writer.record(usage={**usage(14_100), "since": "0.200"})
+    recorded = pair(read(writer.content))
+    writer.count()
+    counted = pair(read(writer.content))
+    assert (counted.identity, counted.measured_at) == (recorded.identity, recorded.measured_at)
+
+
 def test_a_record_takes_the_window_of_its_own_row() -> None:
     writer = session()
     writer.window = 353_400

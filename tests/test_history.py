@@ -332,19 +332,47 @@ def test_rows_that_are_written_again_are_no_sample_though_the_clock_was_set_back
     assert costless(of(session)[-1].observation) == observed(CLAUDE, session.content)
 
 
-def test_only_the_newest_responses_are_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("newer", "again"), [(1, []), (2, [100_000])])
+def test_only_the_newest_responses_are_known_again(
+    monkeypatch: pytest.MonkeyPatch, newer: int, again: list[int | str]
+) -> None:
     monkeypatch.setattr(claude_history, "_KNOWN_AGAIN", 2)
     session = TranscriptRows()
     session.prompt()
     session.response(100_000)
     kept = session.rows[-1]
-    session.response(101_000)
-    session.response(102_000)
+    for _ in range(newer):
+        session.response(101_000)
     session.clock -= timedelta(hours=1)
     session.compaction()
     session.loose({**kept, "parentUuid": session.leaf})
     session.response(9_000)
-    assert curve(of(session))[-3:] == ["compacted", 100_000, 9_000]
+    assert curve(of(session))[1 + newer :] == ["compacted", *again, 9_000]
+
+
+def test_another_response_under_the_uuid_of_one_is_a_sample() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000, uuid="reused")
+    session.compaction()
+    session.prompt()
+    session.response(9_000, uuid="reused")
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_compaction_before_the_last_one_voids_what_is_dated_before_it() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.compaction()
+    session.clock -= timedelta(hours=1)
+    session.boundary()
+    session.response(9_000)
+    moments = of(session)
+    assert 9_000 not in curve(moments)
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
 def test_rows_without_an_id_are_not_known_again() -> None:
@@ -500,6 +528,7 @@ def test_the_window_is_that_of_the_model_as_it_was_named_by_then() -> None:
         session.response(1_000, message=model)
     moments = of(session)
     assert windows(moments) == [200_000, 1_000_000, 1_000_000]
+    assert windows(of(session, session_id=session.session_id)) == windows(moments)
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 

@@ -74,8 +74,8 @@ class Room:
     tests: tuple[str, ...]
 
 
-def _adapter(agent: str) -> Room:
-    return Room(f"adapters/{agent}/[!_]*.py", (f"adapters/{agent}", "test_identify.py"))
+def _adapter(agent: str, *tests: str) -> Room:
+    return Room(f"adapters/{agent}/[!_]*.py", (f"adapters/{agent}", "test_identify.py", *tests))
 
 
 ROOMS: Mapping[str, Room] = {
@@ -86,10 +86,10 @@ ROOMS: Mapping[str, Room] = {
         tuple(f"capability/test_{name}.py" for name in ("ids", "model", "models_json", "table")),
     ),
     "acp": _adapter("acp"),
-    "claude": _adapter("claude"),
-    "codex": _adapter("codex"),
+    "claude": _adapter("claude", "test_history.py"),
+    "codex": _adapter("codex", "test_history.py"),
     "cursor": _adapter("cursor"),
-    "pi": _adapter("pi"),
+    "pi": _adapter("pi", "test_history.py"),
     "text": Room("adapters/text/__init__.py", ("adapters/text",)),
 }
 

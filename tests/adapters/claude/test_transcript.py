@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from claude_sessions import read
 
+from ctxmeasure import observe
 from ctxmeasure.adapters.claude.transcript import TRANSCRIPT
+from ctxmeasure.bounded.budget import KIB, MIB, ReadBudget, ReadStats
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Channel, Evidence, Gap, Phase, UsedTokens
 from ctxmeasure.observation import MissingReason, Partial, UsedBasis
@@ -249,6 +251,10 @@ def test_a_frame_of_the_live_stream_is_no_row() -> None:
     assert reason(read(frame.content)) == "source_malformed"
 
 
+def test_a_row_that_hangs_off_another_is_no_frame_whatever_else_it_has() -> None:
+    assert used(read(answered(parent_tool_use_id=None).content)) == 40_000
+
+
 # -- whose conversation -----------------------------------------------------------------------
 
 
@@ -300,6 +306,13 @@ def test_a_row_that_names_no_session_counts_only_when_none_is_asked_for() -> Non
     assert used(read(session.content, session_id=session.session_id)) == 40_000
 
 
+def test_a_sub_agents_row_that_names_no_session_is_of_the_session_around_it() -> None:
+    agent = TranscriptRows(agent_id="a54e51b")
+    agent.prompt()
+    agent.response(2_000, sessionId=ABSENT)
+    assert used(read(agent.content, agent_id="a54e51b")) == 2_000
+
+
 def test_a_file_whose_rows_name_no_session_is_one_session() -> None:
     session = TranscriptRows()
     session.prompt(sessionId=ABSENT)
@@ -316,6 +329,15 @@ def test_without_a_session_the_newest_rows_session_is_taken() -> None:
     assert used(read(old.content + new.content, session_id=old.session_id)) == 90_000
 
 
+def test_a_sub_agents_session_is_that_of_its_own_newest_row() -> None:
+    agent, other = TranscriptRows(agent_id="a54e51b"), TranscriptRows(session_id=OTHER_SESSION)
+    agent.prompt()
+    agent.response(2_000)
+    other.prompt()
+    other.response(18_000)
+    assert used(read(agent.content + other.content, agent_id="a54e51b")) == 2_000
+
+
 def test_a_session_that_copies_another_has_no_number_before_its_own_first_response() -> None:
     # 1.0.x --resume wrote a new file with copies of the old session's rows.
     session = answered(90_000)
@@ -326,9 +348,10 @@ def test_a_session_that_copies_another_has_no_number_before_its_own_first_respon
     assert used(read(session.content)) == 18_000
 
 
-def test_a_session_with_no_message_yet_is_not_measured_yet() -> None:
+@pytest.mark.parametrize("spelling", ["sessionId", "session_id"])
+def test_a_session_with_no_message_yet_is_not_measured_yet(spelling: str) -> None:
     session = TranscriptRows()
-    session.loose({"type": "mode", "sessionId": session.session_id})
+    session.loose({"type": "mode", spelling: session.session_id})
     assert reason(read(session.content)) == "not_measured_yet"
     assert reason(read(session.content, session_id=session.session_id)) == "not_measured_yet"
     assert reason(read(session.content, session_id=OTHER_SESSION)) == "session_mismatch"
@@ -376,6 +399,10 @@ def test_a_meta_row_is_not_where_the_conversation_ends() -> None:
     session = answered()
     session.prompt(isMeta=True, parentUuid="nowhere")
     assert used(read(session.content)) == 40_000
+
+
+def test_a_response_that_is_meta_is_not_what_the_conversation_stands_on() -> None:
+    assert reason(read(answered(isMeta=True).content)) == "rewound"
 
 
 def test_a_response_without_uuids_is_still_the_newest() -> None:
@@ -475,6 +502,16 @@ def test_a_tools_result_between_the_rows_of_one_response_is_no_rewind() -> None:
     session.prompt(isMeta=True)
     session.tool_result()
     assert used(read(session.content)) == 40_000
+
+
+def test_a_rewind_to_the_very_beginning_is_one_though_a_compaction_came_before() -> None:
+    session = answered(149_703)
+    session.compaction()
+    session.prompt()
+    session.response(30_000)
+    session.leaf = None
+    session.prompt()
+    assert reason(read(session.content)) == "rewound"
 
 
 def test_a_rewind_to_the_first_prompt_begins_a_new_root() -> None:
@@ -613,6 +650,15 @@ def test_a_response_to_an_image_that_fills_the_window_is_no_preserved_one(blocks
     assert reason(read(session.content, budget=120 * 1024)) == "chain_truncated"
 
 
+def test_a_row_of_128_kib_could_be_a_summary_and_a_longer_one_could_not() -> None:
+    session = TranscriptRows()
+    session.prompt("x" * 200 * 1024)
+    session.response(40_000)
+    window = len(joined(session.rows[-1:])) + 128 * 1024
+    assert reason(read(session.content, window=window, budget=window)) == "chain_truncated"
+    assert used(read(session.content, window=window + 1, budget=window + 1)) == 40_000
+
+
 def test_a_row_between_an_image_and_a_response_leaves_its_request_unknown() -> None:
     session = TranscriptRows()
     session.prompt("x" * 300 * 1024)
@@ -647,13 +693,16 @@ def test_a_summary_whose_boundary_lies_before_the_window_may_have_kept_the_respo
         {"preservedMessages": {"uuids": ["kept"]}},
         {"preservedMessages": {"uuids": 7, "allUuids": ["else", "kept"]}},
         {"preservedSegment": {"headUuid": "kept", "tailUuid": "tail"}},
+        {"preservedSegment": {"headUuid": "head"}, "preservedMessages": {"uuids": ["kept"]}},
         {"preservedSegment": {"headUuid": "head", "tailUuid": "kept"}, "preservedMessages": 7},
     ],
 )
-def test_a_preserved_row_is_void_whatever_its_time(metadata: dict[str, Any]) -> None:
-    session = answered(149_703, uuid="kept")
+def test_a_row_that_the_boundary_lists_is_void_though_it_stands_nowhere_before(
+    metadata: dict[str, Any],
+) -> None:
+    session = TranscriptRows()
     session.compaction(compactMetadata=metadata)
-    preserved(session, timestamp="2026-11-29T19:00:00.000Z")
+    session.response(149_703, uuid="kept")
     assert reason(read(session.content)) == "compacted"
 
 
@@ -680,6 +729,14 @@ def test_a_response_that_was_written_before_the_compaction_is_void_whatever_its_
     session.compaction()
     session.prompt(parentUuid=kept)
     assert reason(read(session.content)) == "compacted"
+
+
+def test_a_row_that_no_bytes_could_name_was_not_preserved() -> None:
+    session = answered(149_703)
+    session.compaction()
+    session.prompt()
+    session.response(30_000, uuid="two\nlines")
+    assert used(read(session.content)) == 30_000
 
 
 @pytest.mark.parametrize("timeless", ["response", "boundary"])
@@ -713,6 +770,15 @@ def test_a_summary_alone_marks_a_compaction() -> None:
     assert used(read(session.content)) == 30_000
 
 
+def test_a_response_behind_a_summary_counts_though_the_summarys_parent_is_lost() -> None:
+    session = answered(149_703)
+    session.leaf = "lost"
+    session.summary()
+    session.prompt()
+    session.response(30_000)
+    assert used(read(session.content)) == 30_000
+
+
 def test_a_summary_before_any_response_is_a_compaction_too() -> None:
     session = TranscriptRows()
     session.summary()
@@ -728,10 +794,11 @@ def test_the_model_that_is_named_again_after_a_compaction_goes_with_the_gap() ->
     evidence = read(session.content)
     assert isinstance(evidence, Gap)
     assert evidence.model is None
-    session.attachment("model", identity={"modelId": "claude-opus-4-6[1m]"})
-    evidence = read(session.content)
-    assert isinstance(evidence, Gap)
-    assert evidence.model == ModelRef(id="claude-opus-4-6", long_context_marker=True)
+    for suffix, is_long in (("[1m]", True), ("", False)):
+        session.attachment("model", identity={"modelId": f"claude-opus-4-6{suffix}"})
+        evidence = read(session.content)
+        assert isinstance(evidence, Gap)
+        assert evidence.model == ModelRef(id="claude-opus-4-6", long_context_marker=is_long)
 
 
 # -- the turn ---------------------------------------------------------------------------------
@@ -804,20 +871,38 @@ def test_an_ended_turn_out_of_reach_is_not_found_and_no_other_is_taken() -> None
     assert reason(found) == "turn_not_found"
 
 
-def test_an_ended_turn_is_measured_when_its_last_block_was_received() -> None:
+@pytest.mark.parametrize("later_id", ["msg_2", "msg_1"])
+def test_an_ended_turn_is_measured_when_its_last_block_was_received(later_id: str) -> None:
     session = TranscriptRows()
     session.prompt()
     first = session.response(40_000, message_id="msg_1")
     session.response(40_000, message_id="msg_1")
     received = session.now - timedelta(seconds=1)
     session.tool_result(parentUuid=first)  # parallel tools: the chain leaves the last block out
+    ended = session.leaf
     session.prompt_id = "another-turn"
     session.prompt()
-    session.response(50_000)
+    session.response(45_000)
+    session.leaf = ended
+    session.prompt()
+    session.response(50_000, message_id=later_id)
     found = read(session.content, turn_id=TURN, phase=Phase.TERMINAL)
     assert used(found) == 40_000
     assert isinstance(found, UsedTokens)
     assert found.measured_at == received
+
+
+def test_an_ended_turn_is_not_measured_by_a_rewound_one_that_a_gateway_gave_its_id() -> None:
+    session = TranscriptRows(prompt_id=None)
+    session.prompt()
+    ended = session.response(40_000, message_id="msg_1")
+    session.prompt()
+    session.response(45_000, message_id="msg_1")
+    session.leaf, session.prompt_id = ended, OTHER_TURN
+    session.prompt()
+    session.response(50_000, message_id="msg_1")
+    found = read(session.content, turn_id=TURN, turn_started_at=START, phase=Phase.TERMINAL)
+    assert used(found) == 40_000
 
 
 def test_an_ended_turn_of_another_conversation_is_not_found() -> None:
@@ -977,7 +1062,9 @@ def test_what_is_no_prompt_does_not_begin_the_turn_again(fields: dict[str, Any])
     assert used(found) == 40_000
 
 
-@pytest.mark.parametrize("content", ["Go on", [{"type": "text", "text": "Go on"}], None, 7])
+@pytest.mark.parametrize(
+    "content", ["Go on", [{"type": "text", "text": "Go on"}], ["Go on"], None, 7]
+)
 def test_a_prompt_begins_the_turn_in_any_form(content: Any) -> None:
     session = answered(40_000)
     session.user(content)
@@ -1034,7 +1121,7 @@ def test_a_key_that_is_written_twice_makes_the_response_worthless() -> None:
     content = answered(40_000).content.replace(b'"input_tokens":2', b'"input_tokens":1,' * 2, 1)
     content = content.replace(b'"input_tokens":1,,', b'"input_tokens":1,')
     assert content.count(b'"input_tokens":1') == 2
-    assert reason(read(content)) == "source_malformed"
+    assert read(content) == Gap(reason=MissingReason.SOURCE_MALFORMED, runtime_version="2.1.332")
 
 
 def test_a_key_that_is_written_twice_elsewhere_does_no_harm() -> None:
@@ -1227,11 +1314,77 @@ def test_a_new_root_is_not_measured_yet_unless_something_older_was_rewound() -> 
 
 def test_a_boundary_that_the_window_cuts_off_is_stood_in_for_by_its_summary() -> None:
     session = answered(149_703)
-    session.compaction()
+    session.compaction(post=930)
     preserved(session)
     window = len(joined(session.rows[3:])) + 1  # a line break shows that the summary is complete
     found = read(session.content, window=window, budget=window)
     assert reason(found) == "compacted"
+    found = read(session.content, window=window)
+    assert isinstance(found, Gap)
+    assert found.partial is not None
+    assert found.partial.used_tokens == 930
+
+
+# -- what it costs ----------------------------------------------------------------------------
+
+
+def cost(session: TranscriptRows, window: int = 64 * KIB, **asked: Any) -> ReadStats:
+    budget = ReadBudget(initial=window, maximum=4 * MIB)
+    observation = observe("claude.transcript", session.content, at=START, budget=budget, **asked)
+    return observation.provenance.stats
+
+
+def test_a_compaction_in_the_window_is_told_without_reading_on() -> None:
+    session = answered(149_703)
+    session.compaction()
+    preserved(session)
+    window = len(joined(session.rows[2:])) + 1
+    assert cost(session, window).bytes_read == window
+
+
+def asides(session: TranscriptRows) -> None:
+    """Write rows that nothing hangs off, and that do not name what others hang off."""
+    leaf = session.leaf
+    for _ in range(5):
+        session.row("attachment", parentUuid=None, attachment={"type": "file"})
+    session.leaf = leaf
+
+
+def test_of_rows_that_cannot_matter_none_is_decoded() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    asides(session)
+    session.response(40_000)
+    asides(session)
+    session.tool_result()
+    asides(session)
+    assert cost(session).rows_decoded == 2  # the tool's result and the response
+
+
+def test_of_the_rows_of_before_a_compaction_none_is_decoded() -> None:
+    session = answered(149_703)
+    asides(session)
+    session.compaction()
+    session.prompt()
+    session.response(30_000)
+    asides(session)
+    assert cost(session).rows_decoded == 3  # the response, the boundary and the summary
+
+
+def test_of_the_rows_around_an_ended_turn_none_is_decoded() -> None:
+    session = answered(40_000)
+    asides(session)
+    session.prompt_id = OTHER_TURN
+    session.prompt()
+    session.response(50_000)
+    assert cost(session, turn_id=TURN, phase=Phase.TERMINAL).rows_decoded == 4
+
+
+def test_the_model_is_looked_for_in_the_rows_that_can_name_it() -> None:
+    session = answered(149_703)
+    session.compaction()
+    asides(session)
+    assert cost(session).rows_decoded == 3  # the response, the boundary and the summary
 
 
 # -- the shared cases -------------------------------------------------------------------------

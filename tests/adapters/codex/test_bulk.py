@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from codex_sessions import ROLLOUTS, Rollout, read, shown
 
+import ctxmeasure as cm
 from ctxmeasure.adapters.codex.replay import Replay, is_bulk
 from ctxmeasure.adapters.codex.thread import Thread
 from ctxmeasure.bounded.jsonl import Row
@@ -59,6 +60,17 @@ def test_no_row_of_a_recording_that_is_bulk_moves_the_meter(rollout: Rollout) ->
             bare.play(row)
     assert bare == whole
     assert any(map(is_bulk, raw)) or len(raw) < 12
+
+
+def test_bulk_is_not_decoded() -> None:
+    session = RolloutRows("0.115.0")  # no record: every row of the window is played
+    session.begin()
+    session.start()
+    session.respond(10_000, calls=True)
+    observation = cm.observe("codex.rollout", session.content, at=session.now)
+    lines = session.content.splitlines()
+    assert observation.provenance.stats.rows_decoded == sum(not is_bulk(line) for line in lines)
+    assert any(map(is_bulk, lines))
 
 
 def test_a_row_that_begins_in_another_way_is_decoded() -> None:

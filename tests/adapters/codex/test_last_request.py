@@ -126,6 +126,14 @@ def test_a_file_without_its_first_row_does_not() -> None:
     assert not stands_alone(session)
 
 
+def test_a_second_first_row_behind_the_request_is_played_with_it() -> None:
+    session = written(["respond"])
+    session.begin()
+    assert stands_alone(session)
+    session.begin(id=THREAD.replace("22891", "22899"))
+    assert_the_same(session.content, 1 << 20, session.turn_id)
+
+
 def test_a_second_first_row_before_the_turn_may_end_the_file() -> None:
     session = RolloutRows()
     session.begin()

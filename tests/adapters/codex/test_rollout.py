@@ -10,8 +10,9 @@ from codex_sessions import Seen, read, shown
 
 from ctxmeasure.adapters import codex
 from ctxmeasure.adapters.codex import ROLLOUT
+from ctxmeasure.adapters.codex import replay as played
 from ctxmeasure.bounded.budget import KIB, MIB, ReadBudget
-from ctxmeasure.bounded.jsonl import TailReader
+from ctxmeasure.bounded.jsonl import Row, TailReader
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Evidence, Gap, NeedMore, Phase, Query, TokenPair, UsedTokens
 from ctxmeasure.observation import LimitBasis, MissingReason, Partial, UsedBasis
@@ -438,6 +439,17 @@ def test_two_responses_are_two_samples() -> None:
     first = pair(read(old.content)).identity
     old.respond(14_100)
     assert pair(read(old.content)).identity != first
+
+
+def test_a_count_that_is_written_in_another_way_is_still_the_records() -> None:
+    writer = session()
+    writer.message()
+    writer.take(14_100)
+    writer.record(usage={**usage(14_100), "since": "0.200"})
+    recorded = pair(read(writer.content))
+    writer.count()
+    counted = pair(read(writer.content))
+    assert (counted.identity, counted.measured_at) == (recorded.identity, recorded.measured_at)
 
 
 def test_a_record_takes_the_window_of_its_own_row() -> None:
@@ -1015,6 +1027,26 @@ def test_a_turn_that_was_killed_ends_where_the_next_begins() -> None:
     writer.start()
     found = pair(read(writer.content, turn_id=killed, phase=Phase.TERMINAL))
     assert (found.used_tokens, found.turn_ended_at) == (14_100, None)
+
+
+def test_of_many_turns_the_newest_are_kept_and_the_one_that_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(played, "_KEPT_TURNS", 6)
+    writer = RolloutRows()
+    writer.begin()
+    turns = [writer.start()]
+    writer.respond(14_100)
+    turns += [writer.start() for _ in range(6)]
+    rows = [Row.alone(0, line) for line in writer.content.splitlines()]
+    state = played.Replay.from_the_first_row(rows[0])
+    kept = []
+    for row in filter(None, rows):
+        state.play(row)
+        state.forget_old_turns()
+        kept.append([*state.turns])
+    assert turns[:6] in kept
+    assert kept[-1] == [turns[0], *turns[-3:]]
 
 
 def test_the_newer_names_of_a_turns_rows_mean_the_same() -> None:

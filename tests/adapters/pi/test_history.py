@@ -69,6 +69,27 @@ def test_every_good_reply_is_a_moment_and_a_compaction_is_marked(version: int) -
     ]
 
 
+def test_a_compaction_of_what_was_compacted_is_a_moment_of_its_own() -> None:
+    session = SessionRows()
+    session.reply(1_000)
+    session.compact()
+    session.compact()
+    assert story(session) == [
+        (1_000, set()),
+        ("compacted", {"compacted"}),
+        ("compacted", {"compacted"}),
+    ]
+
+
+def test_a_row_of_a_list_hangs_off_the_one_before_it_whatever_it_names() -> None:
+    session = SessionRows(1)
+    session.reply(1_000)
+    session.say()
+    session.rows[-1] |= {"id": "a", "parentId": "lost"}
+    session.say()
+    assert story(session) == [(1_000, set())]
+
+
 def test_a_moment_is_the_reply_and_not_what_was_added_to_it() -> None:
     session = SessionRows()
     session.say()
@@ -169,7 +190,7 @@ def test_an_aborted_reply_and_what_is_no_message_show_nothing() -> None:
     assert story(session) == [(1_000, set())]
 
 
-@pytest.mark.parametrize("parent", ["lost", "two\nlines", "", 7])
+@pytest.mark.parametrize("parent", ["lost", "two\nlines", "", 7, ["lost"]])
 def test_an_ancestry_that_nobody_can_follow_is_broken_and_not_called_a_rewind(
     parent: object,
 ) -> None:
@@ -192,6 +213,32 @@ def test_going_back_further_than_rows_are_held_is_truncated_until_the_next_reply
     session.say()
     session.reply(1_500)
     assert story(session) == [(1_000, set()), ("chain_truncated", set()), (1_500, set())]
+
+
+def test_of_the_rows_that_are_held_the_oldest_is_let_go_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(played, "_KEPT_ROWS", 2)
+    session = SessionRows()
+    early = session.reply(1_000)
+    session.reply(2_000)
+    session.back_to(early)
+    session.say()
+    assert story(session) == [(1_000, set()), (2_000, set()), (1_000, {"rewound"})]
+
+
+def test_a_row_that_is_written_again_is_held_as_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(played, "_KEPT_ROWS", 2)
+    session = SessionRows()
+    again = session.reply(1_000)
+    session.reply(2_000)
+    session.reply(1_000, timestamp=0)
+    session.rows[-1] |= {"id": again, "parentId": None}
+    session.back_to(again)
+    session.reply(3_000)
+    session.back_to(again)
+    session.say()
+    assert story(session)[-1] == (1_000, {"rewound"})
 
 
 def test_a_server_that_reports_nothing_is_told_at_the_end() -> None:
@@ -234,8 +281,10 @@ def test_the_file_of_another_session_behind_it_makes_it_ambiguous() -> None:
     session.reply(1_000)
     session.row("session", id=SESSION_ID)
     session.rows.append({**session.rows[0], "id": "other"})
+    told_by = len(session.content) - 1
     session.reply(2_000)
     assert story(session) == [(1_000, set()), ("session_ambiguous", set())]
+    assert told(session.content)[-1].offset == told_by
 
 
 def test_lines_of_something_else_are_no_rows_of_the_conversation() -> None:

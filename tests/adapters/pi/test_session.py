@@ -19,6 +19,7 @@ from ctxmeasure.observation import MissingReason, Partial, UsedBasis
 from ctxmeasure.testing import ABSENT, START
 from ctxmeasure.testing.hostile import any_json, spoilt
 from ctxmeasure.testing.pi.rows import MODEL, PROVIDER, SESSION_ID, SessionRows, reply, said, usage
+from ctxmeasure.testing.session import without_absent
 
 SECOND = timedelta(seconds=1)
 
@@ -45,6 +46,7 @@ def test_the_last_reply_is_measured(version: int) -> None:
     assert seen.usage.prompt_tokens == 49_990
     assert seen.model == ModelRef(id=MODEL, provider=PROVIDER)
     assert seen.measured_at == START + 3 * SECOND
+    assert seen.identity == (SESSION_ID, str(reply(50_000)["timestamp"]))
     assert not seen.lower_bound
 
 
@@ -292,6 +294,15 @@ def test_a_branch_that_leaves_the_bytes_read_says_so(version: int) -> None:
 # -- the model ----------------------------------------------------------------------------------
 
 
+def test_a_branch_that_is_told_within_the_bytes_read_is_followed_no_further() -> None:
+    writer = replied(10_000)
+    writer.say(content="x" * 40_000)
+    writer.reply(50_000)
+    near = cm.ReadBudget(initial=KIB, maximum=64 * KIB)
+    observation = cm.observe("pi.session", writer.content, at=AT, budget=near)
+    assert observation.provenance.stats.window_truncated
+
+
 def test_the_model_that_is_selected_at_the_leaf_decides() -> None:
     writer = replied()
     writer.select("gpt-5.4", "openai")
@@ -398,8 +409,10 @@ def test_the_file_of_another_session_behind_the_first_leaves_open_which_is_meant
     assert shown(read(first.content)) == 50_000
 
 
-def test_a_header_is_no_parent() -> None:
+@pytest.mark.parametrize("parent", [ABSENT, None])
+def test_a_header_is_no_parent(parent: Any) -> None:
     writer = SessionRows()
+    writer.rows[0] = without_absent({**writer.rows[0], "parentId": parent})
     writer.reply(50_000)
     writer.leaf = SESSION_ID
     writer.say()
@@ -415,6 +428,7 @@ def test_the_stream_is_not_the_file() -> None:
 
 def test_objects_that_are_no_rows_are_passed_over() -> None:
     garbage = b'{"level":"info"}\n{"type":"message","message":{}}\n{"id":"x","parentId":null}\n'
+    garbage += b'{"type":"message","id":"x"}\n{"type":"message","parentId":null}\n'
     assert shown(read(replied().content + garbage)) == 50_000
 
 

@@ -37,7 +37,7 @@ class Conversation:
         session_id: The session, once its header was seen.
         is_list: The rows follow each other (format 1) and are no tree.
         gap: Why nothing in the file can be measured, or None.
-        leaf: The id of the newest row; None before the first, and in a list.
+        leaf: The id of the newest row; None before the first, and in a list, whose rows have none.
         standings: How the context stands at each row that is held, by its id.
         has_let_go: Rows are no longer held.
         shown: What the newest row that showed something new has shown.
@@ -87,7 +87,7 @@ class Conversation:
         if parent != self.leaf and above.end not in _UNKNOWN:
             self.mark = Mark.REWOUND
         standing = Standing.of(row).on(above)
-        self.leaf = None if self.is_list else text(row.value, "id")
+        self.leaf = text(row.value, "id")
         self._hold(standing)
         return standing
 

@@ -256,7 +256,10 @@ def test_a_response_that_is_written_twice_behind_a_compaction_counts() -> None:
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, of(session))
 
 
-def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction() -> None:
+@pytest.mark.parametrize("builds_on_it", [True, False])
+def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction(
+    builds_on_it: bool,
+) -> None:
     session = TranscriptRows()
     session.prompt()
     session.response(100_000)
@@ -266,10 +269,12 @@ def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction()
     session.attachment("model", identity={"modelId": "claude-sonnet-4-5"})
     session.response(9_000)
     session.loose({**kept, "parentUuid": session.leaf})
+    session.leaf = kept["uuid"] if builds_on_it else session.leaf
     session.response(9_500)
     moments = of(session)
     assert curve(moments) == [100_000, "compacted", 9_000, "compacted", 9_500]
-    assert marks(moments)[1:4] == [{"compacted"}, set(), set()]
+    is_rewound = set() if builds_on_it else {"rewound"}
+    assert marks(moments)[1:] == [{"compacted"}, set(), set(), is_rewound]
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
@@ -305,16 +310,72 @@ def test_a_compaction_of_another_session_is_that_sessions() -> None:
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
+def test_a_compaction_of_another_session_voids_nothing() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.compaction()
+    session.session_id = "another"
+    session.clock -= timedelta(hours=1)
+    session.prompt()
+    session.response(9_000)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
+def test_a_summary_that_begins_the_file_is_of_nothing_that_has_been_seen() -> None:
+    session = TranscriptRows()
+    session.summary()
+    session.response(9_000)
+    assert curve(of(session)) == [9_000]
+
+
+def test_going_back_to_before_a_compaction_is_a_rewind() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    before = session.response(100_000)
+    session.compaction()
+    session.leaf = before
+    session.prompt()
+    session.response(101_000)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 101_000]
+    assert marks(moments) == [set(), {"compacted"}, {"rewound"}]
+
+
+def test_what_hangs_off_a_summary_builds_on_the_compaction_whatever_that_hangs_off() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.boundary()
+    session.summary(parentUuid=None)
+    session.response(9_000)
+    assert marks(of(session)) == [set(), {"compacted"}, set()]
+
+
+def test_what_hangs_off_any_row_of_a_response_builds_on_it() -> None:
+    session = TranscriptRows()
+    request = session.prompt()
+    for _ in range(2):
+        session.response(100_000, message_id="msg_1", parentUuid=request)
+    session.prompt()
+    session.response(101_000)
+    assert marks(of(session)) == [set(), set()]
+
+
 def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()
     kept = session.response(100_000)
     then = session.rows[-1]["timestamp"]
-    session.compaction(kept=[kept])
+    session.boundary(kept=[kept])
+    told_by = len(session.content) - 1
+    session.summary()
     session.response(100_000, uuid=kept, timestamp=then)
     session.prompt()
     session.response(9_000)
-    assert curve(of(session)) == [100_000, "compacted", 9_000]
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert moments[1].offset == told_by
 
 
 def test_rows_that_are_written_again_are_no_sample_though_the_clock_was_set_back() -> None:
@@ -500,6 +561,32 @@ def test_a_forks_copied_response_is_carried_over() -> None:
     assert curve(of(session)) == ["carried_over"]
 
 
+def test_what_is_refused_for_two_reasons_is_two_moments_and_marked_like_any() -> None:
+    session = TranscriptRows()
+    session.response(1_000, uuid=ABSENT, parentUuid=ABSENT, parent_tool_use_id=None)
+    session.prompt()
+    session.response(2_000, forkedFrom={"sessionId": "parent"})
+    session.leaf = None
+    session.prompt()
+    session.response(3_000, forkedFrom={"sessionId": "parent"})
+    session.leaf = None
+    session.prompt()
+    session.response(4_000)
+    moments = of(session)
+    assert curve(moments) == ["source_malformed", "carried_over", 4_000]
+    assert marks(moments)[1:] == [{"rewound"}, {"rewound"}]
+
+
+def test_a_response_that_names_no_model_is_told_without_one() -> None:
+    session = TranscriptRows()
+    for used in (1_000, 2_000):
+        session.prompt()
+        session.response(used, message={"model": ABSENT})
+    moments = of(session)
+    assert curve(moments) == ["model_not_reported"] * 2
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
 def test_frames_of_a_live_stream_are_malformed() -> None:
     session = TranscriptRows()
     session.response(1_000, parent_tool_use_id=None, parentUuid=ABSENT)
@@ -524,6 +611,7 @@ def test_the_window_is_that_of_the_model_as_it_was_named_by_then() -> None:
         session.row("attachment", attachment=others, sessionId="other")
         if asked is not None:
             session.attachment("model", identity={"modelId": asked})
+        session.attachment("other", modelId="claude-opus-4-6")
         session.prompt()
         session.response(1_000, message=model)
     moments = of(session)

@@ -716,6 +716,19 @@ def test_a_history_has_every_sample_and_nothing_that_a_cut_file_does_not_show(
 # -- Codex ----------------------------------------------------------------------------------------
 
 
+def test_a_rollouts_moment_is_the_count_and_not_what_follows_it() -> None:
+    session = RolloutRows()
+    session.begin()
+    session.start()
+    session.respond(10_000)
+    told_by = len(session.content) - 1
+    session.end()
+    session.start()
+    session.respond(20_000)
+    first, _ = of(session)
+    assert first.offset == told_by
+
+
 def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
     session = RolloutRows()
     session.begin()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -508,6 +509,66 @@ def test_an_ancestry_is_followed_however_its_rows_are_spelled() -> None:
     assert marks(told(CLAUDE, spaced)) == [set(), set()]
 
 
+@pytest.mark.parametrize(
+    ("native_id", "followed"),
+    [("\u00e9", True), ("long" * 20, True), ("back\\slash", False), ('quo"te', False)],
+)
+def test_an_ancestry_is_followed_through_ids_that_are_written_without_escapes(
+    native_id: str, followed: bool
+) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.row("progress", uuid=native_id)
+    session.response(1_000)
+    session.leaf = native_id
+    session.row("progress")
+    session.prompt()
+    session.response(2_000)
+    rows = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in session.rows]
+    moments = told(CLAUDE, "\n".join(rows).encode())
+    assert marks(moments) == [set(), {"rewound"} if followed else set()]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_row_that_holds_anothers_id_within_is_not_that_row(is_first: bool) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    old = session.response(1_000)
+    session.prompt()
+    session.response(1_500)
+    session.leaf = old
+    parent = session.row("progress")
+    own, within = {"uuid": "another"}, {"data": {"uuid": parent}}
+    decoy = {**own, **within} if is_first else {**within, **own}
+    session.loose({"parentUuid": "lost", "sessionId": session.session_id, **decoy})
+    session.prompt()
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set(), {"rewound"}]
+
+
+@pytest.mark.parametrize("where", ["before it", "behind its child"])
+@pytest.mark.parametrize("first_key", ["parentUuid", "type"])
+def test_of_two_rows_with_one_id_the_nearer_one_before_its_child_is_meant(
+    where: str, first_key: str
+) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    old = session.response(1_000)
+    session.prompt()
+    new = session.response(1_500)
+    decoy = {"parentUuid": old, "type": "progress", "uuid": "twice"}
+    decoy = {first_key: decoy[first_key], **decoy}
+    if where == "before it":
+        session.loose(decoy)
+    session.row("progress", uuid="twice", parentUuid=new)
+    session.rows[-1] = {first_key: session.rows[-1][first_key], **session.rows[-1]}
+    session.prompt()
+    if where == "behind its child":
+        session.loose(decoy)
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set(), set()]
+
+
 def test_an_ancestry_that_leaves_the_held_bytes_is_not_called_a_rewind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -618,6 +679,14 @@ def test_the_window_is_that_of_the_model_as_it_was_named_by_then() -> None:
     assert windows(moments) == [200_000, 1_000_000, 1_000_000]
     assert windows(of(session, session_id=session.session_id)) == windows(moments)
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_sub_agents_model_is_the_one_that_its_own_rows_name() -> None:
+    session = TranscriptRows(agent_id=AGENT)
+    session.prompt()
+    session.attachment("model", identity={"modelId": "claude-sonnet-4-6[1m]"})
+    session.response(1_000, message={"model": "claude-sonnet-4-6"})
+    assert windows(of(session, agent_id=AGENT)) == [1_000_000]
 
 
 def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(

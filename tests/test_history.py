@@ -227,6 +227,28 @@ def test_a_summary_whose_ancestry_is_lost_is_left_to_what_follows() -> None:
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, [sample, end])
 
 
+def test_a_summary_that_hangs_off_an_older_row_is_a_moment() -> None:
+    session = TranscriptRows()
+    request = session.prompt()
+    session.response(100_000)
+    session.summary(parentUuid=request)
+    assert curve(of(session)) == [100_000, "compacted"]
+
+
+def test_a_summary_whose_ancestry_is_no_longer_held_is_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scans, "_BLOCK", 512)
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    for _ in range(20):
+        session.row("progress", text="x" * 400)
+    session.summary()
+    session.response(9_000)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
 def test_rows_that_a_summary_without_a_boundary_is_followed_by_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()

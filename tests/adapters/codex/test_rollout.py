@@ -448,6 +448,7 @@ def test_a_count_that_is_written_in_another_way_is_still_the_records() -> None:
     writer.record(usage={**usage(14_100), "since": "0.200"})
     recorded = pair(read(writer.content))
     writer.count()
+    writer.message()
     counted = pair(read(writer.content))
     assert (counted.identity, counted.measured_at) == (recorded.identity, recorded.measured_at)
 

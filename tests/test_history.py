@@ -232,7 +232,8 @@ def test_a_summary_that_hangs_off_an_older_row_is_a_moment() -> None:
     request = session.prompt()
     session.response(100_000)
     session.summary(parentUuid=request)
-    assert curve(of(session)) == [100_000, "compacted"]
+    session.response(9_000)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
 
 
 def test_a_summary_whose_ancestry_is_no_longer_held_is_a_moment(
@@ -342,7 +343,8 @@ def test_a_compaction_of_another_session_voids_nothing() -> None:
     session.clock -= timedelta(hours=1)
     session.prompt()
     session.response(9_000)
-    assert curve(of(session)) == [100_000, "compacted", 9_000]
+    session.response(9_500)
+    assert curve(of(session)) == [100_000, "compacted", 9_000, 9_500]
 
 
 def test_a_summary_that_begins_the_file_is_of_nothing_that_has_been_seen() -> None:
@@ -441,8 +443,9 @@ def test_another_response_under_the_uuid_of_one_is_a_sample() -> None:
     session.compaction()
     session.prompt()
     session.response(9_000, uuid="reused")
+    session.response(9_500)
     moments = of(session)
-    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert curve(moments) == [100_000, "compacted", 9_000, 9_500]
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 

@@ -710,8 +710,12 @@ def test_a_sub_agents_model_is_the_one_that_its_own_rows_name() -> None:
     session = TranscriptRows(agent_id=AGENT)
     session.prompt()
     session.attachment("model", identity={"modelId": "claude-sonnet-4-6[1m]"})
-    session.response(1_000, message={"model": "claude-sonnet-4-6"})
-    assert windows(of(session, agent_id=AGENT)) == [1_000_000]
+    for used in (1_000, 2_000):
+        session.response(used, message={"model": "claude-sonnet-4-6"})
+    moments = of(session, agent_id=AGENT)
+    assert windows(moments) == [1_000_000] * 2
+    cut = observed(CLAUDE, session.content[: moments[0].offset], agent_id=AGENT)
+    assert costless(moments[0].observation) == cut
 
 
 def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -226,6 +227,29 @@ def test_a_summary_whose_ancestry_is_lost_is_left_to_what_follows() -> None:
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, [sample, end])
 
 
+def test_a_summary_that_hangs_off_an_older_row_is_a_moment() -> None:
+    session = TranscriptRows()
+    request = session.prompt()
+    session.response(100_000)
+    session.summary(parentUuid=request)
+    session.response(9_000)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
+def test_a_summary_whose_ancestry_is_no_longer_held_is_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scans, "_BLOCK", 512)
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    for _ in range(20):
+        session.row("progress", text="x" * 400)
+    session.summary()
+    session.response(9_000)
+    assert curve(of(session)) == [100_000, "compacted", 9_000]
+
+
 def test_rows_that_a_summary_without_a_boundary_is_followed_by_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()
@@ -256,7 +280,10 @@ def test_a_response_that_is_written_twice_behind_a_compaction_counts() -> None:
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, of(session))
 
 
-def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction() -> None:
+@pytest.mark.parametrize("builds_on_it", [True, False])
+def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction(
+    builds_on_it: bool,
+) -> None:
     session = TranscriptRows()
     session.prompt()
     session.response(100_000)
@@ -266,10 +293,12 @@ def test_an_older_response_behind_a_newer_one_is_void_and_no_second_compaction()
     session.attachment("model", identity={"modelId": "claude-sonnet-4-5"})
     session.response(9_000)
     session.loose({**kept, "parentUuid": session.leaf})
+    session.leaf = kept["uuid"] if builds_on_it else session.leaf
     session.response(9_500)
     moments = of(session)
     assert curve(moments) == [100_000, "compacted", 9_000, "compacted", 9_500]
-    assert marks(moments)[1:4] == [{"compacted"}, set(), set()]
+    is_rewound = set() if builds_on_it else {"rewound"}
+    assert marks(moments)[1:] == [{"compacted"}, set(), set(), is_rewound]
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
@@ -305,16 +334,73 @@ def test_a_compaction_of_another_session_is_that_sessions() -> None:
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
+def test_a_compaction_of_another_session_voids_nothing() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.compaction()
+    session.session_id = "another"
+    session.clock -= timedelta(hours=1)
+    session.prompt()
+    session.response(9_000)
+    session.response(9_500)
+    assert curve(of(session)) == [100_000, "compacted", 9_000, 9_500]
+
+
+def test_a_summary_that_begins_the_file_is_of_nothing_that_has_been_seen() -> None:
+    session = TranscriptRows()
+    session.summary()
+    session.response(9_000)
+    assert curve(of(session)) == [9_000]
+
+
+def test_going_back_to_before_a_compaction_is_a_rewind() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    before = session.response(100_000)
+    session.compaction()
+    session.leaf = before
+    session.prompt()
+    session.response(101_000)
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 101_000]
+    assert marks(moments) == [set(), {"compacted"}, {"rewound"}]
+
+
+def test_what_hangs_off_a_summary_builds_on_the_compaction_whatever_that_hangs_off() -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(100_000)
+    session.boundary()
+    session.summary(parentUuid=None)
+    session.response(9_000)
+    assert marks(of(session)) == [set(), {"compacted"}, set()]
+
+
+def test_what_hangs_off_any_row_of_a_response_builds_on_it() -> None:
+    session = TranscriptRows()
+    request = session.prompt()
+    for _ in range(2):
+        session.response(100_000, message_id="msg_1", parentUuid=request)
+    session.prompt()
+    session.response(101_000)
+    assert marks(of(session)) == [set(), set()]
+
+
 def test_rows_that_a_compaction_wrote_again_are_no_sample() -> None:
     session = TranscriptRows()
     session.prompt()
     kept = session.response(100_000)
     then = session.rows[-1]["timestamp"]
-    session.compaction(kept=[kept])
+    session.boundary(kept=[kept])
+    told_by = len(session.content) - 1
+    session.summary()
     session.response(100_000, uuid=kept, timestamp=then)
     session.prompt()
     session.response(9_000)
-    assert curve(of(session)) == [100_000, "compacted", 9_000]
+    moments = of(session)
+    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert moments[1].offset == told_by
 
 
 def test_rows_that_are_written_again_are_no_sample_though_the_clock_was_set_back() -> None:
@@ -357,8 +443,9 @@ def test_another_response_under_the_uuid_of_one_is_a_sample() -> None:
     session.compaction()
     session.prompt()
     session.response(9_000, uuid="reused")
+    session.response(9_500)
     moments = of(session)
-    assert curve(moments) == [100_000, "compacted", 9_000]
+    assert curve(moments) == [100_000, "compacted", 9_000, 9_500]
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
 
 
@@ -447,6 +534,66 @@ def test_an_ancestry_is_followed_however_its_rows_are_spelled() -> None:
     assert marks(told(CLAUDE, spaced)) == [set(), set()]
 
 
+@pytest.mark.parametrize(
+    ("native_id", "followed"),
+    [("\u00e9", True), ("long" * 20, True), ("back\\slash", False), ('quo"te', False)],
+)
+def test_an_ancestry_is_followed_through_ids_that_are_written_without_escapes(
+    native_id: str, followed: bool
+) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.row("progress", uuid=native_id)
+    session.response(1_000)
+    session.leaf = native_id
+    session.row("progress")
+    session.prompt()
+    session.response(2_000)
+    rows = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in session.rows]
+    moments = told(CLAUDE, "\n".join(rows).encode())
+    assert marks(moments) == [set(), {"rewound"} if followed else set()]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_row_that_holds_anothers_id_within_is_not_that_row(is_first: bool) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    old = session.response(1_000)
+    session.prompt()
+    session.response(1_500)
+    session.leaf = old
+    parent = session.row("progress")
+    own, within = {"uuid": "another"}, {"data": {"uuid": parent}}
+    decoy = {**own, **within} if is_first else {**within, **own}
+    session.loose({"parentUuid": "lost", "sessionId": session.session_id, **decoy})
+    session.prompt()
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set(), {"rewound"}]
+
+
+@pytest.mark.parametrize("where", ["before it", "behind its child"])
+@pytest.mark.parametrize("first_key", ["parentUuid", "type"])
+def test_of_two_rows_with_one_id_the_nearer_one_before_its_child_is_meant(
+    where: str, first_key: str
+) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    old = session.response(1_000)
+    session.prompt()
+    new = session.response(1_500)
+    decoy = {"parentUuid": old, "type": "progress", "uuid": "twice"}
+    decoy = {first_key: decoy[first_key], **decoy}
+    if where == "before it":
+        session.loose(decoy)
+    session.row("progress", uuid="twice", parentUuid=new)
+    session.rows[-1] = {first_key: session.rows[-1][first_key], **session.rows[-1]}
+    session.prompt()
+    if where == "behind its child":
+        session.loose(decoy)
+    session.response(2_000)
+    assert marks(of(session)) == [set(), set(), set()]
+
+
 def test_an_ancestry_that_leaves_the_held_bytes_is_not_called_a_rewind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -500,6 +647,32 @@ def test_a_forks_copied_response_is_carried_over() -> None:
     assert curve(of(session)) == ["carried_over"]
 
 
+def test_what_is_refused_for_two_reasons_is_two_moments_and_marked_like_any() -> None:
+    session = TranscriptRows()
+    session.response(1_000, uuid=ABSENT, parentUuid=ABSENT, parent_tool_use_id=None)
+    session.prompt()
+    session.response(2_000, forkedFrom={"sessionId": "parent"})
+    session.leaf = None
+    session.prompt()
+    session.response(3_000, forkedFrom={"sessionId": "parent"})
+    session.leaf = None
+    session.prompt()
+    session.response(4_000)
+    moments = of(session)
+    assert curve(moments) == ["source_malformed", "carried_over", 4_000]
+    assert marks(moments)[1:] == [{"rewound"}, {"rewound"}]
+
+
+def test_a_response_that_names_no_model_is_told_without_one() -> None:
+    session = TranscriptRows()
+    for used in (1_000, 2_000):
+        session.prompt()
+        session.response(used, message={"model": ABSENT})
+    moments = of(session)
+    assert curve(moments) == ["model_not_reported"] * 2
+    assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
 def test_frames_of_a_live_stream_are_malformed() -> None:
     session = TranscriptRows()
     session.response(1_000, parent_tool_use_id=None, parentUuid=ABSENT)
@@ -524,12 +697,25 @@ def test_the_window_is_that_of_the_model_as_it_was_named_by_then() -> None:
         session.row("attachment", attachment=others, sessionId="other")
         if asked is not None:
             session.attachment("model", identity={"modelId": asked})
+        session.attachment("other", modelId="claude-opus-4-6")
         session.prompt()
         session.response(1_000, message=model)
     moments = of(session)
     assert windows(moments) == [200_000, 1_000_000, 1_000_000]
     assert windows(of(session, session_id=session.session_id)) == windows(moments)
     assert_is_what_a_cut_file_shows(CLAUDE, session.content, moments)
+
+
+def test_a_sub_agents_model_is_the_one_that_its_own_rows_name() -> None:
+    session = TranscriptRows(agent_id=AGENT)
+    session.prompt()
+    session.attachment("model", identity={"modelId": "claude-sonnet-4-6[1m]"})
+    for used in (1_000, 2_000):
+        session.response(used, message={"model": "claude-sonnet-4-6"})
+    moments = of(session, agent_id=AGENT)
+    assert windows(moments) == [1_000_000] * 2
+    cut = observed(CLAUDE, session.content[: moments[0].offset], agent_id=AGENT)
+    assert costless(moments[0].observation) == cut
 
 
 def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(
@@ -626,6 +812,19 @@ def test_a_history_has_every_sample_and_nothing_that_a_cut_file_does_not_show(
 
 
 # -- Codex ----------------------------------------------------------------------------------------
+
+
+def test_a_rollouts_moment_is_the_count_and_not_what_follows_it() -> None:
+    session = RolloutRows()
+    session.begin()
+    session.start()
+    session.respond(10_000)
+    told_by = len(session.content) - 1
+    session.end()
+    session.start()
+    session.respond(20_000)
+    first, _ = of(session)
+    assert first.offset == told_by
 
 
 def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:

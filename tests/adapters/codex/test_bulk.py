@@ -14,6 +14,9 @@ from ctxmeasure.adapters.codex.thread import Thread
 from ctxmeasure.bounded.jsonl import Row
 from ctxmeasure.testing.codex.rows import RolloutRows
 
+LONG = "x" * 320
+SAID, OTHER = {"type": "AgentMessage"}, {"type": "Other"}
+
 
 def line(kind: str, **payload: Any) -> bytes:
     row = {"timestamp": "2026-11-29T18:33:45.134Z", "ordinal": 1, "type": kind, "payload": payload}
@@ -27,6 +30,8 @@ def line(kind: str, **payload: Any) -> bytes:
         line("response_item", type="reasoning", encrypted_content="x"),
         line("response_item", type="function_call_output", output="x"),
         line("event_msg", type="item_completed", item={"type": "CommandExecution"}),
+        line("event_msg", type="item_completed", item={"type": "Other", "like": "AgentMessage"}),
+        line("event_msg", type="item_completed", thread_id=LONG, item={"type": "Other"}),
         line("world_state", full=True),
     ],
 )
@@ -40,6 +45,8 @@ def test_what_was_said_and_printed_is_bulk(bulk: bytes) -> None:
         line("response_item", type="function_call", name="x"),
         line("event_msg", type="item_completed", item={"type": "AgentMessage"}),
         line("event_msg", type="item_completed", item={"type": "ContextCompaction"}),
+        line("event_msg", type="item_completed", item={"type": "AgentMessage", "item": OTHER}),
+        line("event_msg", type="item_completed", thread_id=LONG, like={"item": OTHER}, item=SAID),
         line("event_msg", type="token_count", info=None),
         line("from-the-future"),
         b'{"type":"response_item","payload":{"type":"message"}}',

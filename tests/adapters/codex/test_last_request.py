@@ -87,6 +87,21 @@ def test_only_the_last_request_is_decoded() -> None:
     assert observed.value.used_tokens == 20_019
     # What of it matters, the count before it, the two rows that begin the turn, the file's first.
     assert observed.provenance.stats.rows_decoded == 7
+    session.end()
+    observed = cm.observe("codex.rollout", session.content, at=session.now)
+    assert observed.provenance.stats.rows_decoded == 8
+
+
+def test_whether_turns_are_named_is_told_by_all_of_them_where_none_is_running() -> None:
+    session = RolloutRows("0.77.0")
+    session.begin()
+    session.start()
+    session.respond(20_000)
+    session.version = "0.171.0"
+    session.start()
+    session.respond(20_001)
+    session.end()
+    assert_the_same(session.content, 1 << 20, None)
 
 
 def stands_alone(session: RolloutRows) -> bool:

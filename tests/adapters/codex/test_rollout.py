@@ -448,6 +448,7 @@ def test_a_count_that_is_written_in_another_way_is_still_the_records() -> None:
     writer.record(usage={**usage(14_100), "since": "0.200"})
     recorded = pair(read(writer.content))
     writer.count()
+    writer.message()
     counted = pair(read(writer.content))
     assert (counted.identity, counted.measured_at) == (recorded.identity, recorded.measured_at)
 
@@ -1029,14 +1030,16 @@ def test_a_turn_that_was_killed_ends_where_the_next_begins() -> None:
     assert (found.used_tokens, found.turn_ended_at) == (14_100, None)
 
 
+@pytest.mark.parametrize("shows", [True, False])
 def test_of_many_turns_the_newest_are_kept_and_the_one_that_is_shown(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, shows: bool
 ) -> None:
     monkeypatch.setattr(played, "_KEPT_TURNS", 6)
     writer = RolloutRows()
     writer.begin()
     turns = [writer.start()]
-    writer.respond(14_100)
+    if shows:
+        writer.respond(14_100)
     turns += [writer.start() for _ in range(6)]
     rows = [Row.alone(0, line) for line in writer.content.splitlines()]
     state = played.Replay.from_the_first_row(rows[0])
@@ -1046,7 +1049,7 @@ def test_of_many_turns_the_newest_are_kept_and_the_one_that_is_shown(
         state.forget_old_turns()
         kept.append([*state.turns])
     assert turns[:6] in kept
-    assert kept[-1] == [turns[0], *turns[-3:]]
+    assert kept[-1] == [*turns[:shows], *turns[-3:]]
 
 
 def test_the_newer_names_of_a_turns_rows_mean_the_same() -> None:

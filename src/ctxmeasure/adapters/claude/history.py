@@ -309,9 +309,8 @@ def _sample(response: Row) -> object:
 
 
 def _line(held: bytes, hit: int) -> tuple[int, int]:
-    """Return where the line around *hit* begins and ends."""
-    stop = held.find(b"\n", hit)
-    return held.rfind(b"\n", 0, hit) + 1, stop if stop >= 0 else len(held)
+    """Return where the line around *hit* begins and ends: what is held ends with a line's end."""
+    return held.rfind(b"\n", 0, hit) + 1, held.find(b"\n", hit)
 
 
 def _oldest_parent(row: Row, known: set[object], held: bytes) -> object:

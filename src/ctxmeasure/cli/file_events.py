@@ -23,7 +23,7 @@ _BUSY_TICK = 30.0  # seconds, whatever happens
 LOOK_ANEW = None
 """What is said when files may have been written to that are not named."""
 
-_GATHERED_MS = 400  # events that come close together are one
+_GATHERED_MS = 1_000  # events that come close together are one, and one drawing
 _STEP_MS = 100
 
 

@@ -14,16 +14,15 @@ from ..observation import Missing, Observation
 from ..source import Source
 from ..usage import TokenUsage
 from .options import (
-    completed_by,
     file_argument,
     limit_option,
     model_option,
     session_option,
-    sources_and_auto,
+    source_option,
 )
 from .output import MISSING, say
 from .question import answer
-from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
+from .quiet import QuietCommand, examples, text
 
 if TYPE_CHECKING:
     from ..discover import Handle
@@ -40,14 +39,7 @@ __all__ = ["explain"]
     ),
 )
 @file_argument
-@click.option(
-    "--source",
-    type=source_or_auto,
-    default=AUTO,
-    metavar="SOURCE",
-    shell_complete=completed_by(sources_and_auto),
-    help="The id of the source, where its looks do not tell it. Default: auto.",
-)
+@source_option
 @session_option
 @click.option(
     "--agent",

@@ -22,17 +22,16 @@ from ..report.plot import NARROWEST, Part, Row
 from ..source import Source, TailSource
 from .named import refuse_others
 from .options import (
-    completed_by,
     completed_by_files,
     limit_option,
     model_option,
     session_file_argument,
     session_option,
-    sources_and_auto,
+    source_option,
 )
 from .output import MISSING, say, say_drawn, say_json, say_reason, terminal
 from .question import identified, unread
-from .quiet import AUTO, QuietCommand, examples, source_or_auto, text
+from .quiet import QuietCommand, examples, text
 from .written_file import is_same_file, write_file
 
 if TYPE_CHECKING:
@@ -70,14 +69,7 @@ def _written(flag: str, about: str) -> Callable[[CommandT], CommandT]:
     ),
 )
 @session_file_argument
-@click.option(
-    "--source",
-    type=source_or_auto,
-    default=AUTO,
-    metavar="SOURCE",
-    shell_complete=completed_by(sources_and_auto),
-    help="The id of the source, where its looks do not tell it. Default: auto.",
-)
+@source_option
 @session_option
 @click.option(
     "--agent",

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from ..registry import ids
 from .named import file_or_session, names_completed
-from .quiet import AUTO, positive, source_before_file, text
+from .quiet import AUTO, positive, source_before_file, source_or_auto, text
 
 __all__ = [
     "Completion",
@@ -23,6 +23,7 @@ __all__ = [
     "session_file_argument",
     "session_option",
     "source_argument",
+    "source_option",
     "sources_and_auto",
 ]
 
@@ -57,6 +58,14 @@ def sources_and_auto() -> tuple[str, ...]:
     return (AUTO, *ids())
 
 
+source_option = click.option(
+    "--source",
+    type=source_or_auto,
+    default=AUTO,
+    metavar="SOURCE",
+    shell_complete=completed_by(sources_and_auto),
+    help="The id of the source, where its looks do not tell it. Default: auto.",
+)
 source_argument = click.argument(
     "source", type=source_before_file, shell_complete=completed_by(sources_and_auto)
 )

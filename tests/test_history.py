@@ -29,6 +29,7 @@ from ctxmeasure.measurement import TokenMeasurement
 from ctxmeasure.testing import ABSENT
 from ctxmeasure.testing.claude.rows import TranscriptRows
 from ctxmeasure.testing.codex.rows import RolloutRows
+from ctxmeasure.testing.properties import said
 from ctxmeasure.testing.session import joined
 
 AT = datetime(2026, 11, 29, 22, 0, tzinfo=UTC)
@@ -66,20 +67,15 @@ def marks(moments: list[Moment]) -> list[set[str]]:
     return [{mark.value for mark in moment.marks} for moment in moments]
 
 
-def costless(observation: Observation) -> Observation:
-    provenance = evolve(observation.provenance, stats=cm.ReadStats())
-    return evolve(observation, provenance=provenance)
-
-
 def observed(source: str, content: bytes, **asked: Any) -> Observation:
-    return costless(cm.observe(source, content, at=AT, budget=WHOLE, **asked))
+    return cm.observe(source, content, at=AT, budget=WHOLE, **asked)
 
 
 def assert_is_what_a_cut_file_shows(source: str, content: bytes, moments: list[Moment]) -> None:
     for moment in moments:
         cut = observed(source, content[: moment.offset])
-        assert costless(moment.observation) == cut
-    assert costless(moments[-1].observation) == observed(source, content)
+        assert said(moment.observation) == said(cut)
+    assert said(moments[-1].observation) == said(observed(source, content))
     offsets = [moment.offset for moment in moments]
     assert offsets == sorted(set(offsets))
 
@@ -415,7 +411,7 @@ def test_rows_that_are_written_again_are_no_sample_though_the_clock_was_set_back
         session.loose({**row, "parentUuid": session.leaf})
         session.leaf = row["uuid"]
     assert curve(of(session)) == [100_000, "compacted"]
-    assert costless(of(session)[-1].observation) == observed(CLAUDE, session.content)
+    assert said(of(session)[-1].observation) == said(observed(CLAUDE, session.content))
 
 
 @pytest.mark.parametrize(("newer", "again"), [(1, []), (2, [100_000])])
@@ -624,7 +620,7 @@ def test_asides_are_no_moments() -> None:
     session.loose({"type": "api-request-blob", "message": {"role": "assistant"}})
     session.row("system", subtype="note", mentions="compact_boundary")
     assert curve(of(session)) == [1_000, "rewound"]  # only for the row that is meta, as observed
-    assert observed(CLAUDE, session.content) == costless(of(session)[-1].observation)
+    assert said(of(session)[-1].observation) == said(observed(CLAUDE, session.content))
     assert curve(of(session, agent_id=AGENT)) == [8_000]
 
 
@@ -715,7 +711,7 @@ def test_a_sub_agents_model_is_the_one_that_its_own_rows_name() -> None:
     moments = of(session, agent_id=AGENT)
     assert windows(moments) == [1_000_000] * 2
     cut = observed(CLAUDE, session.content[: moments[0].offset], agent_id=AGENT)
-    assert costless(moments[0].observation) == cut
+    assert said(moments[0].observation) == said(cut)
 
 
 def test_a_model_that_may_have_been_named_where_nobody_looked_is_not_known(
@@ -799,7 +795,7 @@ def test_a_history_has_every_sample_and_nothing_that_a_cut_file_does_not_show(
     content = written(steps).content
     moments = told(CLAUDE, content)
     for moment in moments:
-        assert costless(moment.observation) == observed(CLAUDE, content[: moment.offset])
+        assert said(moment.observation) == said(observed(CLAUDE, content[: moment.offset]))
     samples, offset = [], 0
     for line in content.splitlines(keepends=True):
         offset += len(line)
@@ -840,7 +836,7 @@ def test_a_rollouts_history_of_many_turns_forgets_turns_and_no_sample() -> None:
         session.end()
     moments = of(session)
     assert curve(moments) == used
-    assert costless(moments[-1].observation) == observed(CODEX, session.content)
+    assert said(moments[-1].observation) == said(observed(CODEX, session.content))
 
 
 @pytest.mark.parametrize("rollout", ROLLOUTS, ids=lambda rollout: rollout.name)
@@ -851,7 +847,7 @@ def test_of_a_rollout_without_its_beginning_only_the_end_is_told(rollout: Any) -
             continue
         for content in (b"".join(rows[start:]), b"".join([*rows[start:], *rows[:start]])):
             (moment,) = told(CODEX, content)
-            assert costless(moment.observation) == observed(CODEX, content)
+            assert said(moment.observation) == said(observed(CODEX, content))
 
 
 def test_a_rollout_of_another_thread_is_a_mismatch() -> None:
@@ -867,7 +863,7 @@ def test_a_rollout_of_another_thread_is_a_mismatch() -> None:
 @pytest.mark.parametrize("source", [CLAUDE, CODEX])
 def test_a_file_that_shows_nothing_is_told_as_observe_tells_it(source: str, content: bytes) -> None:
     (moment,) = told(source, content)
-    assert costless(moment.observation) == observed(source, content)
+    assert said(moment.observation) == said(observed(source, content))
 
 
 # -- the verb -------------------------------------------------------------------------------------
@@ -1073,9 +1069,9 @@ def test_every_moment_of_a_damaged_file_is_what_it_shows_cut_there(source: str, 
     content = damaged(chance, [c for of, _, c in FILES if of == source and len(c) < 150_000])
     moments = told(source, content)
     for moment in moments:
-        states = [observed(source, content[: moment.offset])]
+        states = [said(observed(source, content[: moment.offset]))]
         if moment.offset == len(content):  # a window may tell less of it than a history
-            states.append(costless(cm.observe(source, content, at=AT)))
-        assert costless(moment.observation) in states
+            states.append(said(cm.observe(source, content, at=AT)))
+        assert said(moment.observation) in states
     offsets = [moment.offset for moment in moments]
     assert offsets == sorted(set(offsets))

@@ -254,7 +254,7 @@ def test_a_process_whose_prompt_is_too_long_says_so() -> None:
 def test_a_recorded_stream_says_what_it_said_live(streams: Streams) -> None:
     for process in streams.processes:
         live = fed(process)[0].finish(at=AT)
-        recorded = cm.observe("claude.stream", process, at=AT)
+        recorded = cm.observe("claude.stream", process.read_bytes(), at=AT)
         if isinstance(live, Observed):
             assert isinstance(recorded, Observed)
             assert recorded.value == live.value

@@ -75,7 +75,11 @@ class Room:
 
 
 def _adapter(agent: str, *tests: str) -> Room:
-    return Room(f"adapters/{agent}/[!_]*.py", (f"adapters/{agent}", "test_identify.py", *tests))
+    tests = (f"adapters/{agent}", "test_identify.py", *tests)
+    return Room(f"adapters/{agent}/[!_]*.py", tests)
+
+
+_OF_SESSION_FILES = ("test_discover.py", "test_history.py")
 
 
 ROOMS: Mapping[str, Room] = {
@@ -86,10 +90,10 @@ ROOMS: Mapping[str, Room] = {
         tuple(f"capability/test_{name}.py" for name in ("ids", "model", "models_json", "table")),
     ),
     "acp": _adapter("acp"),
-    "claude": _adapter("claude", "test_history.py"),
-    "codex": _adapter("codex", "test_history.py"),
-    "cursor": _adapter("cursor"),
-    "pi": _adapter("pi", "test_history.py"),
+    "claude": _adapter("claude", *_OF_SESSION_FILES),
+    "codex": _adapter("codex", *_OF_SESSION_FILES),
+    "cursor": _adapter("cursor", "test_discover.py"),
+    "pi": _adapter("pi", *_OF_SESSION_FILES),
     "text": Room("adapters/text/__init__.py", ("adapters/text",)),
 }
 

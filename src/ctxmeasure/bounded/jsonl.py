@@ -170,6 +170,18 @@ class Tail:
         high = len(content) if before is None else before - base
         return any(content.rfind(needle, low - base, high) >= 0 for needle in needles)
 
+    def line_before(self, offset: int) -> tuple[int, bytes] | None:
+        """Return where the line before the one at *offset* begins (absolute), and its bytes.
+
+        None where the window holds no complete one. Nothing is decoded.
+        """
+        content, base = self._window.content, self._window.base
+        stop = offset - 1 - base
+        if stop < self._first - base:
+            return None
+        start = content.rfind(b"\n", 0, stop) + 1
+        return base + start, content[start:stop]
+
     def rows(
         self,
         *needles: bytes,

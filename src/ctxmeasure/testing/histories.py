@@ -9,7 +9,7 @@ from ..bounded.budget import MIB, ReadBudget
 from ..history import Moment, scan
 from ..observation import Missing, Observation
 from ..reading import observe
-from .properties import content_of, costless, drawn, ends_of
+from .properties import content_of, drawn, ends_of, said
 from .session import Truth, Writer
 from .subject import Subject
 
@@ -26,8 +26,8 @@ def is_what_the_file_showed(subject: Subject, data: st.DataObject) -> None:
     content, moments = content_of(session), _moments(subject, session)
     for moment in moments:
         shown = _shown(subject, session, content[: moment.offset])
-        assert costless(moment.observation) == shown, moment
-    assert costless(moments[-1].observation) == _shown(subject, session, content)
+        assert said(moment.observation) == said(shown), moment
+    assert said(moments[-1].observation) == said(_shown(subject, session, content))
     offsets = [moment.offset for moment in moments]
     assert offsets == sorted({*offsets}), offsets
 
@@ -49,5 +49,4 @@ def _moments(subject: Subject, session: Writer) -> list[Moment]:
 
 def _shown(subject: Subject, session: Writer, content: bytes) -> Observation:
     at = session.written[-1].at
-    shown = observe(subject.source, content, at=at, budget=_WHOLE, policy=_FOR_EVER)
-    return costless(shown)
+    return observe(subject.source, content, at=at, budget=_WHOLE, policy=_FOR_EVER)

@@ -9,7 +9,6 @@ from itertools import accumulate, groupby
 from typing import Any
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from pi_rows import AT
@@ -21,18 +20,14 @@ from ctxmeasure.history import Moment
 from ctxmeasure.measurement import TokenMeasurement
 from ctxmeasure.testing import ABSENT
 from ctxmeasure.testing.pi.rows import MODEL, SESSION_ID, SessionRows, usage
+from ctxmeasure.testing.properties import said
 
 WHOLE = cm.ReadBudget(initial=2**22, maximum=2**22)
 OTHER = "claude-opus-4-6"
 
 
 def observed(content: bytes) -> Observation:
-    return costless(cm.observe("pi.session", content, at=AT, budget=WHOLE))
-
-
-def costless(observation: Observation) -> Observation:
-    provenance = evolve(observation.provenance, stats=cm.ReadStats())
-    return evolve(observation, provenance=provenance)
+    return cm.observe("pi.session", content, at=AT, budget=WHOLE)
 
 
 def shown(observation: Observation) -> int | str:
@@ -338,8 +333,8 @@ def test_a_history_leaves_out_no_state_and_has_none_that_a_cut_file_does_not_sho
     content = written(version, steps).content
     moments = told(content)
     for moment in moments:
-        assert costless(moment.observation) == observed(content[: moment.offset])
-    assert costless(moments[-1].observation) == observed(content)
+        assert said(moment.observation) == said(observed(content[: moment.offset]))
+    assert said(moments[-1].observation) == said(observed(content))
     states = [shown(observed(cut)) for cut in accumulate(content.splitlines(keepends=True))]
     seen = [state for state, _ in groupby(states)]
     curve = [state for state, _ in groupby(shown(m.observation) for m in moments)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pi_rows import AT, ROOT, RUNS, Feed, shown
+from pi_rows import AT, ROOT, RUNS, Feed, read, shown
 
 import ctxmeasure as cm
 from ctxmeasure.adapters.pi.stream import STREAM
@@ -18,7 +18,7 @@ from ctxmeasure.observation import Confidence, LimitBasis, MissingReason, Partia
 from ctxmeasure.testing import ABSENT
 from ctxmeasure.testing.hostile import any_json, spoilt
 from ctxmeasure.testing.pi.events import answer, edit, message_end, turn_end
-from ctxmeasure.testing.pi.rows import MODEL, PROVIDER, SESSION_ID, reply, said, usage
+from ctxmeasure.testing.pi.rows import MODEL, PROVIDER, SESSION_ID, SessionRows, reply, said, usage
 
 SECOND = timedelta(seconds=1)
 HEADER = {"type": "session", "version": 3, "id": SESSION_ID, "cwd": "/home/dev"}
@@ -103,6 +103,17 @@ def test_a_reply_that_is_told_once_more_is_as_void_as_it_was(tell: Any) -> None:
     assert feed(tell(message)).shows() == "50000+"
     assert feed(compacted(), tell(message)).shows() == "compacted"
     assert feed(message_end(reply(9_000))).shows() == 9_000
+
+
+def test_a_reply_is_one_sample_in_the_stream_and_in_the_session_file() -> None:
+    session = SessionRows()
+    session.reply(50_000)
+    in_file = read(session.content)
+    assert isinstance(in_file, UsedTokens)
+    message = json.loads(session.content.splitlines()[-1])["message"]
+    in_stream = Feed()(HEADER, message_end(message)).evidence()
+    assert isinstance(in_stream, UsedTokens)
+    assert in_stream.identity == in_file.identity != ()
 
 
 def test_two_replies_alike_are_two() -> None:
@@ -373,6 +384,17 @@ def test_a_gap_tells_the_model_and_the_window_that_are_known() -> None:
 
 
 # -- other answers ------------------------------------------------------------------------------
+
+
+def test_stats_of_another_session_begin_with_nothing() -> None:
+    feed = Feed()(HEADER, message_end(reply(50_000)))
+    assert feed(stats(sessionId=SESSION_ID)).shows() == 50_000
+    assert feed(stats(sessionId="another")).shows() == "not_measured_yet"
+
+
+def test_stats_without_a_count_take_nothing_back() -> None:
+    silent = answer("get_session_stats", {"contextUsage": {"contextWindow": 40_000}})
+    assert pair(Feed()(message_end(reply(50_000)), silent)).used_tokens == 50_000
 
 
 def test_null_in_the_stats_tells_of_a_compaction_that_was_not_seen() -> None:

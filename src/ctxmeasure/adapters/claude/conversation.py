@@ -7,6 +7,7 @@ facts are those of formats/claude.md §1.2 to §1.7.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -34,9 +35,12 @@ __all__ = [
     "is_summary",
     "measured",
     "message_of",
+    "names_itself",
     "names_model",
     "session_of",
+    "stated_parent",
     "time_of",
+    "uuid_field",
     "version_of",
 ]
 
@@ -90,6 +94,28 @@ def is_response(row: Mapping[str, Any]) -> bool:
 def is_frame(row: Mapping[str, Any]) -> bool:
     """Tell whether *row* is the live stream's, where sub-agents could not be told from the rest."""
     return "parent_tool_use_id" in row and "parentUuid" not in row
+
+
+# -- by its bytes, because decoding a row costs ten times a look at them -------------------------
+
+_UUID = b'"uuid":'
+_BEGINNING = re.compile(rb'\{"parentUuid":"([ !#-\[\]-~]+)"')  # without an escape
+
+
+def uuid_field(uuid: str) -> bytes:
+    """Return the bytes with which the row *uuid* names itself, as Claude Code writes them."""
+    return b'%b"%b"' % (_UUID, uuid.encode())
+
+
+def names_itself(line: bytes, uuid: str) -> bool:
+    """Tell whether *line* is the row *uuid*: the only ``uuid`` in a row that has one is its own."""
+    return uuid_field(uuid) in line and line.count(_UUID) == 1
+
+
+def stated_parent(line: bytes) -> str | None:
+    """Return the parent of the row in *line* if the row begins with it: a first key is its own."""
+    beginning = _BEGINNING.match(line)
+    return beginning[1].decode() if beginning else None
 
 
 # -- compaction -------------------------------------------------------------------------------

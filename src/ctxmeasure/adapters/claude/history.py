@@ -11,7 +11,7 @@ went back to an earlier row. Every row in recordings of 1.0.17 to 2.1.332 begins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -36,16 +36,16 @@ from .conversation import (
     is_summary,
     measured,
     message_of,
+    names_itself,
     names_model,
     session_of,
+    stated_parent,
+    uuid_field,
 )
 from .rows import model_ref
 
 __all__ = ["Conversation"]
 
-_PARENT = b'{"parentUuid":"'
-_UUID = b'"uuid":'
-_LONGEST_ID = 64  # a UUID has 36 characters
 _PROMPT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _NEVER = Compaction(None, None)
 
@@ -237,13 +237,10 @@ class Conversation:
 
     def _newest(self, held: bytes, needle: bytes, test: _Test) -> Mapping[str, Any] | None:
         """Return the conversation's newest row in *held* that holds *needle* and passes *test*."""
-        hit = held.rfind(needle)
-        while hit >= 0:
-            start, stop = _line(held, hit)
-            row = decode_object(held[start:stop])
+        for _, line in _lines(held, needle, len(held)):
+            row = decode_object(line)
             if row is not None and test(row) and self._is_of_session(row):
                 return row
-            hit = held.rfind(needle, 0, start)
         return None
 
     def _is_of_session(self, row: Mapping[str, Any]) -> bool:
@@ -308,11 +305,6 @@ def _sample(response: Row) -> object:
 # -- raw rows -------------------------------------------------------------------------------------
 
 
-def _line(held: bytes, hit: int) -> tuple[int, int]:
-    """Return where the line around *hit* begins and ends: what is held ends with a line's end."""
-    return held.rfind(b"\n", 0, hit) + 1, held.find(b"\n", hit)
-
-
 def _oldest_parent(row: Row, known: set[object], held: bytes) -> object:
     """Return the first ancestor of *row* that is *known* or not in *held*; None: there is none."""
     parent, end = row.value.get("parentUuid"), len(held)
@@ -326,36 +318,23 @@ def _oldest_parent(row: Row, known: set[object], held: bytes) -> object:
 
 def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
     """Return the parent of the row *uuid* in ``held[:end]``, and where that row begins."""
-    needle = f'"{uuid}"'.encode("utf-8", "replace")
-    # As a rule it is the row just before: the last uuid tells, and no byte is searched twice.
-    hit = held.rfind(_UUID, 0, end)
-    if not held.startswith(needle, hit + len(_UUID)):
-        hit = held.rfind(_UUID + needle, 0, end)
-    if hit >= 0:
-        start, stop = _line(held, hit)
-        parent = _stated_parent(held, start, hit, min(stop, end))
-        if parent is not None:
-            return parent, start
-    hit = held.rfind(needle, 0, end)
-    while hit >= 0:  # spelled or nested in another way, or a first row
-        start, stop = _line(held, hit)
-        row = decode_object(held[start:stop])
+    for start, line in _lines(held, uuid_field(uuid), end):
+        parent = stated_parent(line)
+        if parent is None or not names_itself(line, uuid):
+            break
+        return parent, start
+    for start, line in _lines(held, uuid.encode(), end):
+        row = decode_object(line)
         if row is not None and row.get("uuid") == uuid:
             return row.get("parentUuid"), start
-        hit = held.rfind(needle, 0, start)
     return None
 
 
-def _stated_parent(held: bytes, start: int, hit: int, stop: int) -> str | None:
-    """Return the parent of the row in ``held[start:stop]``, if it can be told without decoding it.
+def _lines(held: bytes, needle: bytes, end: int) -> Iterator[tuple[int, bytes]]:
+    """Yield each line of ``held[:end]`` with *needle* and where it begins, the last one first.
 
-    A first key is one of the row's own; so is the only ``uuid`` in a row that has one, at *hit*.
+    What is held ends with a line's end, and so does what lies before *end*.
     """
-    begin = start + len(_PARENT)
-    if not held.startswith(_PARENT, start) or held.rfind(_UUID, begin, hit) >= 0:
-        return None
-    if held.find(_UUID, hit + 1, stop) >= 0:
-        return None
-    parent, quote, _ = held[begin : min(begin + _LONGEST_ID, stop)].partition(b'"')
-    is_plain = quote and parent.isascii() and b"\\" not in parent
-    return parent.decode("ascii") if is_plain else None
+    while (hit := held.rfind(needle, 0, end)) >= 0:
+        end = held.rfind(b"\n", 0, hit) + 1
+        yield end, held[end : held.find(b"\n", hit)]

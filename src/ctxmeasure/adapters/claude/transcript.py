@@ -40,8 +40,10 @@ from .conversation import (
     is_summary,
     measured,
     message_of,
+    names_itself,
     names_model,
     session_of,
+    stated_parent,
     time_of,
 )
 from .rows import model_ref, same_model
@@ -289,13 +291,33 @@ def _may_be_preserved(thread: _Thread, response: Row) -> bool:
     """
     if not thread.tail.truncated:
         return False
+    if _follows_its_request(thread.tail, response):
+        return False
     message_id = message_of(response.value).get("id")
     first = response
     while isinstance(before := thread.parent(first), Row):
         if message_of(before.value).get("id") != message_id:
             return False
         first = before
-    return before is not _End.ROOT and not _is_behind_a_long_row(thread.tail, first)
+    return before is _End.LOST and not _is_behind_a_long_row(thread.tail, first)
+
+
+def _follows_its_request(tail: Tail, response: Row) -> bool:
+    """Tell whether the bytes show that *response* stands right behind what it answers, as a rule.
+
+    That can be long, and to decode it would cost as much as the rest of a reading.
+    """
+    message_id = text(message_of(response.value), "id")
+    own = None if message_id is None else f'"{message_id}"'.encode()
+    parent, offset = text(response.value, "parentUuid"), response.offset
+    while parent is not None and (before := tail.line_before(offset)) is not None:
+        offset, line = before
+        if not names_itself(line, parent):
+            return False
+        if own is None or own not in line:
+            return True
+        parent = stated_parent(line)  # another block of the response
+    return False
 
 
 def _is_behind_a_long_row(tail: Tail, row: Row) -> bool:

@@ -92,6 +92,7 @@ def test_without_a_window_the_count_is_left_to_the_model() -> None:
     seen = read(answer(rawMaxTokens=None, maxTokens=None, model="claude-opus-4-6[1m]"))
     assert isinstance(seen, UsedTokens)
     assert not isinstance(seen, TokenPair)
+    assert seen.limit_missing is None
     assert seen.model == ModelRef(id="claude-opus-4-6", long_context_marker=True)
 
 

@@ -49,6 +49,13 @@ def test_the_marker_is_told_by_the_string_that_names_the_same_model(
     assert model_ref(named, requested=requested) == expected
 
 
+def test_names_that_are_too_long_to_be_kept_are_told_like_others() -> None:
+    long = "claude-" + "x" * 600
+    asked = model_ref("claude-opus-4-8", requested=long, message_id="msg_bdrk_1")
+    assert asked == ModelRef(id="claude-opus-4-8", platform="bedrock")
+    assert model_ref(long, requested="claude-opus-4-8") == ModelRef(id=long)
+
+
 @pytest.mark.parametrize("named", [None, 7, "", "<synthetic>", {"id": "x"}])
 def test_what_is_no_model_is_none(named: object) -> None:
     assert model_ref(named) is None

@@ -407,6 +407,7 @@ def test_a_use_without_a_size_is_left_to_the_model() -> None:
         assert isinstance(seen, UsedTokens)
         assert not isinstance(seen, TokenPair)
         assert seen.used_tokens == 41_500
+        assert seen.limit_missing is None
         assert seen.model == ModelRef(id="claude-sonnet-4-5-20250929")
 
 

@@ -15,7 +15,8 @@ from ctxmeasure.adapters.claude.transcript import TRANSCRIPT
 from ctxmeasure.bounded.budget import KIB, MIB, ReadBudget, ReadStats
 from ctxmeasure.capability.model import ModelRef
 from ctxmeasure.evidence import Channel, Evidence, Gap, Phase, UsedTokens
-from ctxmeasure.observation import MissingReason, Partial, UsedBasis
+from ctxmeasure.measurement import TokenMeasurement
+from ctxmeasure.observation import MissingReason, Observed, Partial, UsedBasis
 from ctxmeasure.testing import ABSENT, START
 from ctxmeasure.testing.claude.rows import MODEL, TranscriptRows, usage
 from ctxmeasure.testing.session import joined
@@ -26,6 +27,7 @@ THIRD_TURN = "9b50f700-0000-4000-8000-000000000003"
 OTHER_TURN = "77aa90d9-0000-4000-8000-000000000002"
 OTHER_SESSION = "5e551014-0000-4000-8000-00000000000f"
 
+LATER = START + timedelta(hours=1)
 CASES = Path(__file__).parents[2] / "cases"
 
 
@@ -648,6 +650,60 @@ def test_a_response_to_an_image_that_fills_the_window_is_no_preserved_one(blocks
         session.response(40_000, message_id="msg_01abc")
     assert used(read(session.content, budget=256 * 1024)) == 40_000
     assert reason(read(session.content, budget=120 * 1024)) == "chain_truncated"
+
+
+@pytest.mark.parametrize("message_id", ["msg_01abc", ABSENT])
+def test_a_response_right_behind_its_request_is_all_that_is_decoded(message_id: Any) -> None:
+    session = answered(20_000)
+    session.tool_result()
+    blocks = 1 if message_id is ABSENT else 3
+    for _ in range(blocks):
+        session.response(40_000, message={"id": message_id})
+    window = len(joined(session.rows[-blocks - 1 :])) + 1
+    observation = observe(TRANSCRIPT, session.content, at=LATER, budget=ReadBudget(initial=window))
+    assert isinstance(observation, Observed)
+    assert observation.provenance.stats == ReadStats(
+        bytes_read=window, rows_decoded=1, window_truncated=True
+    )
+
+
+@pytest.mark.parametrize("aside", [{"data": {"uuid": "other"}}, {"mentions": "msg_01abc"}])
+def test_a_request_that_its_bytes_do_not_tell_is_decoded(aside: dict[str, Any]) -> None:
+    session = answered(20_000)
+    session.row("attachment", **aside)
+    session.response(40_000, message_id="msg_01abc")
+    window = len(joined(session.rows[-2:])) + 1
+    assert used(read(session.content, window=window, budget=window)) == 40_000
+
+
+def test_progress_behind_the_last_response_is_not_decoded() -> None:
+    session = answered(40_000)
+    nested = {"type": "assistant", "message": {"role": "user", "usage": usage(7_000)}}
+    for _ in range(50):
+        session.row("progress", data={"message": nested, "uuid": "other"})
+    budget = ReadBudget(initial=2_000)
+    observation = observe(TRANSCRIPT, session.content, at=LATER, budget=budget)
+    assert isinstance(observation, Observed)
+    assert isinstance(observation.value, TokenMeasurement)
+    assert observation.value.used_tokens == 40_000
+    assert observation.provenance.stats.rows_decoded == 1
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"held": {"a": 1, "type": "progress"}},
+        {"held": [{"a": 1, "type": "progress"}]},
+        {"message": {"a": 1, "type": "progress"}},
+        {"said": ',"type":"progress"'},
+    ],
+)
+def test_a_row_that_holds_progress_is_not_progress(before: dict[str, Any]) -> None:
+    session = TranscriptRows()
+    session.prompt()
+    session.response(40_000)
+    session.rows[-1] = {**before, **session.rows[-1]}
+    assert used(read(session.content)) == 40_000
 
 
 def test_a_row_of_128_kib_could_be_a_summary_and_a_longer_one_could_not() -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "is_abreast",
     "is_boundary",
     "is_frame",
+    "is_progress",
     "is_response",
     "is_summary",
     "measured",
@@ -99,12 +100,25 @@ def is_frame(row: Mapping[str, Any]) -> bool:
 # -- by its bytes, because decoding a row costs ten times a look at them -------------------------
 
 _UUID = b'"uuid":'
+_TYPE = b',"type":"'
+_PROGRESS = b',"type":"progress"'
+_ENVELOPE = 1_024  # a type in front of what the row holds comes soon
 _BEGINNING = re.compile(rb'\{"parentUuid":"([ !#-\[\]-~]+)"')  # without an escape
 
 
 def uuid_field(uuid: str) -> bytes:
     """Return the bytes with which the row *uuid* names itself, as Claude Code writes them."""
     return b'%b"%b"' % (_UUID, uuid.encode())
+
+
+def is_progress(line: bytes) -> bool:
+    """Tell whether *line* is what a tool or a sub-agent did meanwhile (2.1.0 to 2.1.71).
+
+    That can be a megabyte behind the last response, of rows that nest another conversation's. A
+    first ``type`` that stands before any object is the row's own.
+    """
+    place = line.find(_TYPE, 0, _ENVELOPE)
+    return line.startswith(_PROGRESS, place) and line.find(b"{", 1, place) < 0
 
 
 def names_itself(line: bytes, uuid: str) -> bool:

@@ -36,6 +36,7 @@ from .conversation import (
     is_abreast,
     is_boundary,
     is_frame,
+    is_progress,
     is_response,
     is_summary,
     measured,
@@ -69,9 +70,12 @@ class _End(Enum):
 
 
 def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
-    newest = _closing_response(tail)
-    thread = _Thread.asked_for(tail, query, newest)
-    response = _standing_response(thread, query, newest)
+    newest = next(tail.rows(*_LEAVES, unless=is_progress), None)
+    if newest is None and tail.truncated:  # there is nothing yet to look for more than once
+        return NeedMore(partial(_nothing_asked_for, tail, query))
+    closing = newest if newest is not None and is_response(newest.value) else None
+    thread = _Thread.asked_for(tail, query, closing)
+    response = _standing_response(thread, query, closing)
     if not isinstance(response, Row):
         return response
     if is_frame(response.value):
@@ -84,16 +88,8 @@ def _extract(tail: Tail, query: Query) -> Evidence | NeedMore:
     return gap
 
 
-def _closing_response(tail: Tail) -> Row | None:
-    """Return the newest response if nothing of any conversation stands behind it, as after a turn.
-
-    It is then the newest row of whatever is asked for, which need not be searched for again: a
-    third of what a reading costs.
-    """
-    newest = next(tail.rows(b'"assistant"'), None)
-    if newest is None or not is_response(newest.value):
-        return None
-    return None if tail.contains(*_LEAVES, after=newest.stop) else newest
+def _nothing_asked_for(tail: Tail, query: Query) -> Gap:
+    return _nothing_seen(_Thread.asked_for(tail, query, None), query)
 
 
 # -- the rows of one conversation -------------------------------------------------------------
@@ -144,7 +140,7 @@ class _Thread:
 
     def newest(self, test: _Test, *needles: bytes, before: int | None = None) -> Row | None:
         """Return the newest row of the conversation that passes *test*."""
-        rows = self.tail.rows(*needles, before=before)
+        rows = self.tail.rows(*needles, before=before, unless=is_progress)
         return next((row for row in rows if self.holds(row) and test(row.value)), None)
 
     def climb(self, row: Row, test: _Test) -> Row | _End:
@@ -552,6 +548,7 @@ TRANSCRIPT = TailSource(
     # Prompts and tools' results are not decoded: they are most of the bytes (§1.5).
     history=History(
         needles=(b'"assistant"', b'"compact_boundary"', b'"isCompactSummary"'),
+        unless=is_progress,
         begin=_begin,
     ),
 )

@@ -4,7 +4,7 @@ Row sizes are drawn from what 579 real Claude Code transcripts show (formats/cla
 the last response to its prompt 26 rows and 125 KB in the median, 90 rows and 672 KB in the 90th
 percentile; the longest line 71 KB in the median and never over 961 KB; bursts of rows per message,
 bursts of progress rows with a sub-agent's usage inside, a compaction whenever the window is full.
-One seed gives one file, byte for byte. ``python benchmarks/session_files.py claude 1024 PATH``
+One seed gives one file, byte for byte, and the same end to files of all sizes. ``python benchmarks/session_files.py claude 1024 PATH``
 writes 1,024 MiB; nothing that is written here is ever committed.
 """
 
@@ -23,9 +23,12 @@ KIB = 1024
 MIB = 1024 * KIB
 WINDOW = 200_000
 CODEX_WINDOW = 258_400
+_NEW_PROMPT = 18_000  # tokens of a conversation that has only begun
+_NEW_REQUEST = 11_000
 _START = datetime(2026, 11, 1, tzinfo=UTC)
 _LONGEST_TEXT = 450 * KIB  # a tool's output stands twice in its row: 961 KB is the longest seen
 _BUFFER = 4 * MIB
+_ALIKE = 512 * KIB  # how much of their ends files of one seed share: what a latest reading can see
 
 # What tools print: code, logs and prose, with the escapes that JSON needs.
 _WORDS = r"""
@@ -39,11 +42,16 @@ class _Draws:
     """The random numbers and texts of one file."""
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._random = random.Random(seed)
         # One pool, cut at random: drawing every word anew would take minutes per gigabyte.
         words = self._random.choices(_WORDS.split(), k=600_000)
         self._pool = " ".join(words)
         self._offset_limit = len(self._pool) - 1
+
+    def start_over(self) -> None:
+        """Draw the same from here on, whatever was drawn before."""
+        self._random.seed(self._seed)
 
     def uuid(self) -> str:
         digits = f"{self._random.getrandbits(128):032x}"
@@ -91,6 +99,14 @@ class _Session:
         self._now += timedelta(milliseconds=self.draws.number(5, 2_000))
         return self._now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
+    def turn(self) -> Iterator[str]:
+        """Write a prompt, the requests that it takes, and the turn's end."""
+        raise NotImplementedError
+
+    def start_over(self) -> None:
+        """Go on as if the context were empty, with the same draws whatever came before."""
+        self.draws.start_over()
+
 
 # -- Claude Code ------------------------------------------------------------------------------
 
@@ -102,11 +118,15 @@ class _Transcript(_Session):
         super().__init__(seed)
         self.leaf: str | None = None
         self.prompt_id = self.draws.uuid()
-        self.used = 18_000
+        self.used = _NEW_PROMPT
         self._ends = (
             ',"userType":"external","entrypoint":"cli","cwd":"/home/dev/project",'
             f'"sessionId":"{self.id}","version":"2.1.332","gitBranch":"main"}}\n'
         )
+
+    def start_over(self) -> None:
+        super().start_over()
+        self.used = _NEW_PROMPT
 
     def _row(self, before: str, between: str = "", *, root: bool = False) -> str:
         """Return a row that hangs off the last one: *before* and *between* go around its type."""
@@ -257,7 +277,7 @@ def transcript(path: Path, size: int, *, seed: int = 1, trailing: int = 0) -> in
         The prompt of the last response, in tokens.
     """
     session = _Transcript(seed)
-    _write(path, session.turn, size)
+    _write(path, session, size)
     if trailing:
         with path.open("ab") as file:
             _fill(file.write, session.progress, trailing)
@@ -274,9 +294,13 @@ class _Rollout(_Session):
         super().__init__(seed)
         self.id = self._uuid7()
         self.turn_id = ""
-        self.last = 11_000
+        self.last = _NEW_REQUEST
         self.total = 0
         self._ordinal = -1
+
+    def start_over(self) -> None:
+        super().start_over()
+        self.last = _NEW_REQUEST
 
     def _uuid7(self) -> str:
         """Return an id that tells when it was made, as Codex's do."""
@@ -426,7 +450,7 @@ def rollout(path: Path, size: int, *, seed: int = 1, open_turn: int = 0) -> int:
     """
     session = _Rollout(seed)
     path.write_bytes("".join(session.begin()).encode())
-    _write(path, session.turn, size - path.stat().st_size, mode="ab")
+    _write(path, session, size - path.stat().st_size, mode="ab")
     if open_turn:
         with path.open("ab") as file:
             begin = islice(session.turn(), 4)  # up to the prompt
@@ -438,9 +462,12 @@ def rollout(path: Path, size: int, *, seed: int = 1, open_turn: int = 0) -> int:
 # -- writing ----------------------------------------------------------------------------------
 
 
-def _write(path: Path, turn: Callable[[], Iterator[str]], size: int, *, mode: str = "wb") -> None:
+def _write(path: Path, session: _Session, size: int, *, mode: str = "wb") -> None:
+    """Write turns of *session* until *size* bytes are reached; files of one seed end alike."""
     with path.open(mode) as file:
-        _fill(file.write, turn, size)
+        _fill(file.write, session.turn, size - _ALIKE)
+        session.start_over()
+        _fill(file.write, session.turn, min(size, _ALIKE))
 
 
 def _fill(write: Callable[[bytes], object], rows: Callable[[], Iterator[str]], size: int) -> None:

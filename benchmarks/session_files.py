@@ -4,8 +4,9 @@ Row sizes are drawn from what 579 real Claude Code transcripts show (formats/cla
 the last response to its prompt 26 rows and 125 KB in the median, 90 rows and 672 KB in the 90th
 percentile; the longest line 71 KB in the median and never over 961 KB; bursts of rows per message,
 bursts of progress rows with a sub-agent's usage inside, a compaction whenever the window is full.
-One seed gives one file, byte for byte, and the same end to files of all sizes. ``python benchmarks/session_files.py claude 1024 PATH``
-writes 1,024 MiB; nothing that is written here is ever committed.
+One seed gives one file, byte for byte, and the same end to files of all sizes.
+``python benchmarks/session_files.py claude 1024 PATH`` writes 1,024 MiB; nothing that is written
+here is ever committed.
 """
 
 from __future__ import annotations

@@ -676,6 +676,17 @@ def test_a_request_that_its_bytes_do_not_tell_is_decoded(aside: dict[str, Any]) 
     assert used(read(session.content, window=window, budget=window)) == 40_000
 
 
+def test_a_window_of_asides_alone_tells_whose_session_it_is() -> None:
+    session = answered(40_000)
+    session.response(7_000, isSidechain=True)
+    window = len(joined(session.rows[-1:])) + 1
+    asked: dict[str, Any] = {"window": window, "budget": window}
+    assert reason(read(session.content, **asked)) == "budget_exhausted"
+    assert reason(read(session.content, **asked, session_id=OTHER_SESSION)) == "session_mismatch"
+    session.leaf = session.rows[-2]["uuid"]
+    assert used(read(session.content, window=window)) == 40_000
+
+
 def test_progress_behind_the_last_response_is_not_decoded() -> None:
     session = answered(40_000)
     nested = {"type": "assistant", "message": {"role": "user", "usage": usage(7_000)}}

@@ -381,6 +381,8 @@ def test_a_response_that_nothing_follows_is_found_as_any_other(
             for question in asked
         ]
 
-    at_once = answers()
-    monkeypatch.setattr(transcript, "_closing_response", lambda _: None)
+    at_once, found = answers(), transcript._standing_response
+    monkeypatch.setattr(
+        transcript, "_standing_response", lambda thread, query, _: found(thread, query, None)
+    )
     assert answers() == at_once

@@ -100,8 +100,6 @@ def is_frame(row: Mapping[str, Any]) -> bool:
 # -- by its bytes, because decoding a row costs ten times a look at them -------------------------
 
 _UUID = b'"uuid":'
-_TYPE = b',"type":"'
-_PROGRESS = b',"type":"progress"'
 _ENVELOPE = 1_024  # a type in front of what the row holds comes soon
 _BEGINNING = re.compile(rb'\{"parentUuid":"([ !#-\[\]-~]+)"')  # without an escape
 
@@ -115,10 +113,10 @@ def is_progress(line: bytes) -> bool:
     """Tell whether *line* is what a tool or a sub-agent did meanwhile (2.1.0 to 2.1.71).
 
     That can be a megabyte behind the last response, of rows that nest another conversation's. A
-    first ``type`` that stands before any object is the row's own.
+    ``type`` that stands before any object is the row's own.
     """
-    place = line.find(_TYPE, 0, _ENVELOPE)
-    return line.startswith(_PROGRESS, place) and line.find(b"{", 1, place) < 0
+    envelope, is_typed, _ = line[:_ENVELOPE].partition(b',"type":"progress"')
+    return bool(is_typed) and envelope.count(b"{") == 1
 
 
 def names_itself(line: bytes, uuid: str) -> bool:

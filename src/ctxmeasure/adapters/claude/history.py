@@ -237,7 +237,7 @@ class Conversation:
 
     def _newest(self, held: bytes, needle: bytes, test: _Test) -> Mapping[str, Any] | None:
         """Return the conversation's newest row in *held* that holds *needle* and passes *test*."""
-        for _, line in _lines(held, needle, len(held)):
+        for _, line in _lines(held, needle):
             row = decode_object(line)
             if row is not None and test(row) and self._is_of_session(row):
                 return row
@@ -279,7 +279,7 @@ class Conversation:
 
     def _is_older(self, uuid: str, standing: _Standing) -> bool:
         older = self._scan.between(self._scan.held_from, standing.offset)
-        return older is not None and _found(older, uuid, len(older)) is not None
+        return older is not None and _found(older, uuid) is not None
 
 
 def _refusal(response: Mapping[str, Any]) -> MissingReason | None:
@@ -307,7 +307,7 @@ def _sample(response: Row) -> object:
 
 def _oldest_parent(row: Row, known: set[object], held: bytes) -> object:
     """Return the first ancestor of *row* that is *known* or not in *held*; None: there is none."""
-    parent, end = row.value.get("parentUuid"), len(held)
+    parent, end = row.value.get("parentUuid"), None
     while isinstance(parent, str) and parent not in known:
         found = _found(held, parent, end)
         if found is None:
@@ -316,7 +316,7 @@ def _oldest_parent(row: Row, known: set[object], held: bytes) -> object:
     return parent
 
 
-def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
+def _found(held: bytes, uuid: str, end: int | None = None) -> tuple[object, int] | None:
     """Return the parent of the row *uuid* in ``held[:end]``, and where that row begins."""
     for start, line in _lines(held, uuid_field(uuid), end):
         parent = stated_parent(line)
@@ -330,7 +330,7 @@ def _found(held: bytes, uuid: str, end: int) -> tuple[object, int] | None:
     return None
 
 
-def _lines(held: bytes, needle: bytes, end: int) -> Iterator[tuple[int, bytes]]:
+def _lines(held: bytes, needle: bytes, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield each line of ``held[:end]`` with *needle* and where it begins, the last one first.
 
     What is held ends with a line's end, and so does what lies before *end*.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -129,6 +130,26 @@ def test_codexs_subagents_are_told_by_their_first_row(home: Home) -> None:
     home.codex("f-subagent")
     found = find_sessions(home.machine())
     assert (len(found.sessions), len(found.subagents)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_subagent"),
+    [
+        ({"source": "cli"}, False),
+        ({"source": {"subagent": "review"}}, True),  # states no parent
+        ({"source": "cli", "parent_thread_id": "01a22895-0000-7000-8000-000000000000"}, True),
+    ],
+)
+def test_a_codex_subagent_is_told_by_its_source_or_its_parent(
+    home: Home, stated: dict[str, Any], *, is_subagent: bool
+) -> None:
+    path = home.codex()
+    first, _, rest = path.read_bytes().partition(b"\n")
+    row = json.loads(first)
+    row["payload"] |= stated
+    path.write_bytes(json.dumps(row).encode() + b"\n" + rest)
+    found = find_sessions(home.machine())
+    assert (len(found.sessions), len(found.subagents)) == ((0, 1) if is_subagent else (1, 0))
 
 
 def test_a_rollout_that_a_revert_superseded_is_left_out(home: Home) -> None:

@@ -329,6 +329,20 @@ def test_contains_looks_only_where_it_is_told() -> None:
     assert tail.contains(b'"never"', b'"id"')
 
 
+@given(contents, st.integers(1, 60))
+def test_the_line_before_a_row_is_given_as_it_is_if_the_window_holds_all_of_it(
+    content: bytes, window: int
+) -> None:
+    base = max(0, len(content) - window)
+    lines = content[base:].split(b"\n")
+    tail, offset, before = tail_of(content, window), base, None
+    for number, line in enumerate(lines):
+        if number > 0 or base == 0:
+            assert tail.line_before(offset) == before
+            before = offset, line
+        offset += len(line) + 1
+
+
 @given(contents, st.integers(1, 60), st.sampled_from([b'"usage"', b"{", b"never", b"1"]))
 def test_reaching_grows_the_window_to_the_first_complete_line_with_a_needle(
     content: bytes, window: int, needle: bytes

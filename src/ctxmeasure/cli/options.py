@@ -100,6 +100,6 @@ window_option = click.option(
     multiple=True,
     callback=Windows.of,
     metavar="MODEL=TOKENS",
-    help="What the window of a model is that is not known; can be given again. TOKENS: 262144, 200K "
-    "(200,000) or 1M (1,000,000). Never overrides what the session or the table states.",
+    help="What the window of a model is that is not known; can be given again. TOKENS: 262144, "
+    "200K (200,000) or 1M (1,000,000). Never overrides what the session or the table states.",
 )

@@ -22,7 +22,7 @@ __all__ = ["StatedWindow", "Windows", "stated_window"]
 StatedWindow: TypeAlias = tuple[ModelRef, int]
 """A model, with the marker if it was typed, and its window in tokens."""
 
-_COUNT = re.compile(r"([0-9]{1,16})(?:\.([0-9]{1,6}))?([KM]?)", re.IGNORECASE)
+_COUNT = re.compile(r"([0-9]{1,16})(?:\.([0-9]{1,6}))?([KMkm]?)")
 _ZEROS = {"": 0, "K": 3, "M": 6}  # decimal, as `figures.short` prints them
 _MOST_TOKENS = 2**53  # the judge holds no higher count to be possible
 _BY_PROVIDER, _BY_ID, _BY_MODEL = 3, 2, 1

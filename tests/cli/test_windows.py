@@ -294,8 +294,8 @@ def test_a_stream_is_measured_by_it_until_the_agent_states_another() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
 @pytest.mark.parametrize("assumed", [(), ("--assume-defaults",)])
 def test_a_run_is_measured_by_it_and_assumes_nothing_instead(assumed: tuple[str, ...]) -> None:
-    asked = ("run", "--adapter", "pi", "--window", MOCK, *assumed, "--", "cat", PI_STREAM)
-    result = run_process(*asked)
+    options = ("--adapter", "pi", "--window", MOCK, *assumed)
+    result = run_process("run", *options, "--", "cat", PI_STREAM)
     assert (result.returncode, result.stdout) == (0, PI_STREAM.read_bytes())
     assert result.stderr.endswith(b" | Context: 6% (16K/250K)\n")
 

@@ -662,7 +662,10 @@ def test_an_inferred_limit_is_explained_with_the_model() -> None:
             "The sample was taken at 18:00:00 UTC on 2026-11-29, "
             "12 seconds before the moment asked about."
         ),
-        "Confidence is medium: rests on a documented default that a setting could have changed.",
+        (
+            "Confidence is medium: rests on a documented default that a setting could have "
+            "changed, or on the caller's word."
+        ),
         "Completeness is inferred: the count was measured, the limit was looked up or assumed.",
     ]
 

@@ -80,7 +80,13 @@ class Confidence(_Described):
 
     EXACT = ("exact", "The runtime's own numbers, nothing added.")
     HIGH = ("high", "One documented step away from the runtime's own numbers.")
-    MEDIUM = ("medium", "Rests on a documented default that a setting could have changed.")
+    MEDIUM = (
+        "medium",
+        (
+            "Rests on a documented default that a setting could have changed, or on the caller's "
+            "word."
+        ),
+    )
     LOW = ("low", "Rests on an assumption or an estimate that the caller asked for.")
 
 
@@ -231,7 +237,10 @@ class MissingReason(_Described):
     )
     MODEL_UNKNOWN = (
         "model_unknown",
-        "The model id is not in the table. Declare limit_tokens (--limit), or pass a resolver.",
+        (
+            "The model id is not in the table. Declare limit_tokens (--limit), or pass a resolver "
+            "(--window)."
+        ),
     )
     WINDOW_AMBIGUOUS = (
         "window_ambiguous",

@@ -401,10 +401,10 @@ def test_a_long_scan_shows_its_progress_to_people_only(monkeypatch: pytest.Monke
     told = Screen()
     monkeypatch.setattr(sys, "stderr", told)
     found = find_sessions().sessions
-    assert len(sessions._observed(found, NOW)) == 4
+    assert len(sessions._observed(found, NOW, cm.Policy())) == 4
     assert "Reading sessions" in told.getvalue()
     monkeypatch.setattr(sys, "stderr", None)
-    assert len(sessions._observed(found, NOW)) == 4
+    assert len(sessions._observed(found, NOW, cm.Policy())) == 4
 
 
 # -- rows -----------------------------------------------------------------------------------------

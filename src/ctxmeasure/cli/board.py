@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from attrs import define, evolve, field
 
+from ..assess import DEFAULT_POLICY, Policy
 from ..discover import Discovery, Handle, Session
 from ..observation import Missing, MissingReason, Observation
 from .overview import Seen, share
@@ -73,6 +74,7 @@ class Board:
 
     _look: Callable[[datetime], Discovery]
     _wanted: Callable[[Discovery], Iterable[Session]]
+    _policy: Policy = DEFAULT_POLICY
     found: Discovery | None = field(default=None, init=False)
     seen: dict[Handle, Seen] = field(factory=dict, init=False)
     _by_path: dict[str, Handle] = field(factory=dict, init=False)
@@ -103,7 +105,7 @@ class Board:
             if known is not None and is_as_it_was and not _is_due(known):
                 self.seen[handle] = Seen(session, known.observation)
                 continue
-            self.seen[handle] = seen = Seen(session, handle.observe(at=at))
+            self.seen[handle] = seen = Seen(session, handle.observe(at=at, policy=self._policy))
             self._note_idle(known, session)
             changed += [] if _says_the_same(known, seen) else [seen]
         self._looked_at = at
@@ -133,7 +135,7 @@ class Board:
                 unknown.add(path)
                 continue
             session = evolve(known.session, modified_at=max(known.session.modified_at, at))
-            self.seen[handle] = seen = Seen(session, handle.observe(at=at))
+            self.seen[handle] = seen = Seen(session, handle.observe(at=at, policy=self._policy))
             changed += [] if _says_the_same(known, seen) else [seen]
         if not unknown:
             return changed

@@ -11,11 +11,19 @@ import click
 from ..assess import Policy
 from ..discover import Handle
 from ..source import Source
-from .options import file_argument, limit_option, model_option, session_option, source_argument
+from .options import (
+    file_argument,
+    limit_option,
+    model_option,
+    session_option,
+    source_argument,
+    window_option,
+)
 from .output import INTERRUPTED, MISSING, say_summary
 from .overview import share
 from .question import answer
 from .quiet import QuietCommand, duration, examples, percentage
+from .windows import Windows
 
 __all__ = ["check"]
 
@@ -42,6 +50,7 @@ _REACHED = 1
 @session_option
 @model_option
 @limit_option
+@window_option
 @click.option(
     "--max-age",
     type=duration,
@@ -57,6 +66,7 @@ def check(
     file: str | Handle,
     most: float,
     max_age: timedelta | None,
+    windows: Windows,
     **question: Any,
 ) -> None:
     """Exit with a status that says whether the context window is fuller than it may be.
@@ -67,10 +77,9 @@ def check(
     Exit status: 0 below --max, 1 at or over it, 3 missing (not known is neither), 2 wrong arguments
     or a source that `auto` cannot tell.
     """
+    policy = Policy(max_age=max_age, resolver=windows)
     try:
-        observation = answer(
-            source, file, at=datetime.now(UTC), policy=Policy(max_age=max_age), **question
-        )
+        observation = answer(source, file, at=datetime.now(UTC), policy=policy, **question)
     except KeyboardInterrupt:  # click's status for it would be that of a context that is too full
         ctx.exit(INTERRUPTED)
     # Its status would be that of a context that is too full.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import render
+from ..assess import Policy
 from ..figures import plain
 from ..observation import Missing, Observation
 from ..source import Source
@@ -19,6 +20,7 @@ from .options import (
     model_option,
     session_option,
     source_option,
+    window_option,
 )
 from .output import MISSING, say
 from .question import answer
@@ -26,6 +28,7 @@ from .quiet import QuietCommand, examples, text
 
 if TYPE_CHECKING:
     from ..discover import Handle
+    from .windows import Windows
 
 __all__ = ["explain"]
 
@@ -50,9 +53,16 @@ __all__ = ["explain"]
 )
 @model_option
 @limit_option
+@window_option
 @click.pass_context
 def explain(
-    ctx: click.Context, /, *, file: str | Handle, source: Source | str, **question: Any
+    ctx: click.Context,
+    /,
+    *,
+    file: str | Handle,
+    source: Source | str,
+    windows: Windows,
+    **question: Any,
 ) -> None:
     """Print in sentences how full the context window is, and how that is known.
 
@@ -66,7 +76,7 @@ def explain(
     Exit status: 0 observed, 3 missing, 2 wrong arguments or a source that cannot be told.
     """
     at = datetime.now(UTC)
-    observation = answer(source, file, at=at, **question)
+    observation = answer(source, file, at=at, policy=Policy(resolver=windows), **question)
     say("\n".join([render.explain(observation, at=at), *_more(observation)]))
     if isinstance(observation, Missing):
         ctx.exit(MISSING)

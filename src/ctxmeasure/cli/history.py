@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..assess import Policy
 from ..bounded.budget import MIB, ReadFault
 from ..history import Moment, scan
 from ..observation import Missing, MissingReason
@@ -28,6 +29,7 @@ from .options import (
     session_file_argument,
     session_option,
     source_option,
+    window_option,
 )
 from .output import MISSING, say, say_drawn, say_json, say_reason, terminal
 from .question import identified, unread
@@ -36,6 +38,7 @@ from .written_file import is_same_file, write_file
 
 if TYPE_CHECKING:
     from ..discover import Handle
+    from .windows import Windows
 
 __all__ = ["coloured", "history"]
 
@@ -80,6 +83,7 @@ def _written(flag: str, about: str) -> Callable[[CommandT], CommandT]:
 )
 @model_option
 @limit_option
+@window_option
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for every moment.")
 @_written("--html", "Write a page that stands alone.")
 @_written("--png", "Write a picture (the extra `plot`).")
@@ -95,6 +99,7 @@ def history(
     html: str | None,
     png: str | None,
     svg: str | None,
+    windows: Windows,
     **question: Any,
 ) -> None:
     """Print a whole session as a curve: every response, compaction, rewind and switch of the model.
@@ -116,7 +121,7 @@ def history(
         raise click.UsageError("What is written would take the place of FILE.")
     if any(is_same_file(one, other) for one, other in combinations(written.values(), 2)):
         raise click.UsageError("Two of the files to be written are the same.")
-    moments = _moments(source, file, at, question)
+    moments = _moments(source, file, at, {**question, "policy": Policy(resolver=windows)})
     with _progress(moments, file) as told:
         curve = None if as_json else Curve.of(told)
         is_measured = _say_moments(told) if curve is None else curve.peak is not None

@@ -18,6 +18,7 @@ from .options import (
     model_option,
     session_option,
     source_argument,
+    window_option,
 )
 from .output import MISSING, say_explanation, say_observation, say_summary
 from .question import answer
@@ -33,6 +34,7 @@ from .quiet import (
 
 if TYPE_CHECKING:
     from ..discover import Handle
+    from .windows import Windows
 
 __all__ = ["observe"]
 
@@ -79,6 +81,7 @@ __all__ = ["observe"]
 @click.option("--at", type=moment, metavar="TIME", help="The moment of the question. Default: now.")
 @model_option
 @limit_option
+@window_option
 @click.option(
     "--counts",
     type=one_of(Counts),
@@ -116,6 +119,7 @@ def observe(
     max_age: timedelta | None,
     accept_estimates: bool,
     max_bytes: int | None,
+    windows: Windows,
     **question: Any,
 ) -> None:
     """Print how full the context window is, as SOURCE shows it in FILE.
@@ -132,14 +136,10 @@ def observe(
     Exit status: 0 observed, 3 missing, 2 wrong arguments or a source that `auto` cannot tell.
     """
     asked_at = at or datetime.now(UTC)
-    observation = answer(
-        source,
-        file,
-        at=asked_at,
-        policy=Policy(counts=counts, max_age=max_age, accept_estimates=accept_estimates),
-        max_bytes=max_bytes,
-        **question,
+    policy = Policy(
+        counts=counts, max_age=max_age, accept_estimates=accept_estimates, resolver=windows
     )
+    observation = answer(source, file, at=asked_at, policy=policy, max_bytes=max_bytes, **question)
     match form:
         case "summary":
             say_summary(observation)

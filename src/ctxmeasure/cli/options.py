@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from ..registry import ids
 from .named import file_or_session, names_completed
 from .quiet import AUTO, positive, source_before_file, source_or_auto, text
+from .windows import Windows, stated_window
 
 __all__ = [
     "Completion",
@@ -25,6 +26,7 @@ __all__ = [
     "source_argument",
     "source_option",
     "sources_and_auto",
+    "window_option",
 ]
 
 
@@ -90,4 +92,14 @@ limit_option = click.option(
     type=positive,
     metavar="TOKENS",
     help="A limit that you declare; stands in for any other.",
+)
+window_option = click.option(
+    "--window",
+    "windows",
+    type=stated_window,
+    multiple=True,
+    callback=Windows.of,
+    metavar="MODEL=TOKENS",
+    help="What the window of a model is that is not known; can be given again. TOKENS: 262144, "
+    "200K (200,000) or 1M (1,000,000). Never overrides what the session or the table states.",
 )

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from ..assess import DEFAULT_POLICY, RUNNER_DEFAULTS, Policy
+from ..assess import RUNNER_DEFAULTS, Policy
 from ..observation import Observed
 from ..record import runner_event_fields
 from ..render import iteration_line, summary
@@ -21,9 +21,10 @@ from ..source import StreamSource
 from ..stream import Stream
 from . import event_log
 from .child import Child
-from .options import completed_by, completed_by_files, limit_option, model_option
+from .options import completed_by, completed_by_files, limit_option, model_option, window_option
 from .output import say_aside
 from .quiet import QuietCommand, examples, stream_source, text
+from .windows import Windows
 
 __all__ = ["run"]
 
@@ -93,6 +94,7 @@ class _Meter:
 @click.option("--hat", type=text, metavar="NAME", help="A name of yours for the event.")
 @model_option
 @limit_option
+@window_option
 @click.option(
     "--assume-defaults",
     is_flag=True,
@@ -114,6 +116,7 @@ def run(
     hat: str | None,
     log: str | None,
     assume_defaults: bool,
+    windows: Windows,
     command: Sequence[str],
     **question: Any,
 ) -> None:
@@ -126,7 +129,8 @@ def run(
     Exit status: that of COMMAND, 128 and the signal's number if it was killed, 127 if it was not
     found, 126 if it cannot be run; 2 wrong arguments.
     """
-    policy = Policy(assume_limits=RUNNER_DEFAULTS) if assume_defaults else DEFAULT_POLICY
+    assumed = RUNNER_DEFAULTS if assume_defaults else {}
+    policy = Policy(assume_limits=assumed, resolver=windows)
     meter = _Meter(Stream(source, policy=policy, **question))
     began = time.monotonic()
     with Child(command, meter.hear) as child:

@@ -12,12 +12,14 @@ from typing import Any, TypeVar
 import click
 from attrs import frozen
 
+from ..assess import Policy
 from ..discover import Discovery, Session, find_sessions
 from ..registry import AGENTS_ON_DISK
-from .options import completed_by
+from .options import completed_by, window_option
 from .output import MISSING, say_aside, say_drawn, say_json, say_lines, terminal
 from .overview import COLUMNS, HEADER, Look, Order, Seen, cells, ordered, table, wire
 from .quiet import QuietCommand, agent, examples, one_of, percentage, positive, span
+from .windows import Windows
 
 __all__ = ["Wanted", "finding_options", "sessions", "wanted_and_look"]
 
@@ -112,6 +114,7 @@ _OPTIONS = (
         metavar="PERCENT",
         help="From here on a session is shown in red. Default: 85.",
     ),
+    window_option,
 )
 
 
@@ -153,7 +156,7 @@ def wanted_and_look(
 @finding_options
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON: a list.")
 @click.pass_context
-def sessions(ctx: click.Context, /, *, as_json: bool, **options: Any) -> None:
+def sessions(ctx: click.Context, /, *, as_json: bool, windows: Windows, **options: Any) -> None:
     """Print the sessions on this machine, and how full each context window is.
 
     Looks where Claude Code, Codex, Cursor and Pi keep their sessions, also where their own
@@ -168,7 +171,8 @@ def sessions(ctx: click.Context, /, *, as_json: bool, **options: Any) -> None:
     at = datetime.now(UTC)
     wanted, look = wanted_and_look(**options)
     found = wanted.found(at)
-    seen = ordered(_observed(wanted.among(found), at), look.order)
+    policy = Policy(resolver=windows)
+    seen = ordered(_observed(wanted.among(found), at, policy), look.order)
     if as_json:
         say_json([wire(one, look) for one in seen])
     elif seen:
@@ -187,9 +191,9 @@ def _show(seen: Sequence[Seen], look: Look, *, at: datetime) -> None:
         say_drawn(console, table(seen, look, console, at=at))
 
 
-def _observed(found: Sequence[Session], at: datetime) -> list[Seen]:
+def _observed(found: Sequence[Session], at: datetime, policy: Policy) -> list[Seen]:
     with _progress(found) as remaining:
-        return [Seen(session, session.handle.observe(at=at)) for session in remaining]
+        return [Seen(one, one.handle.observe(at=at, policy=policy)) for one in remaining]
 
 
 @contextmanager

@@ -9,13 +9,15 @@ from typing import Any
 
 import click
 
+from ..assess import Policy
 from ..observation import Missing, Observation
 from ..source import StreamSource
 from ..stream import Stream
 from . import standard_input
-from .options import completed_by, limit_option, model_option, session_option
+from .options import completed_by, limit_option, model_option, session_option, window_option
 from .output import MISSING, say_observation, say_peak, say_summary
 from .quiet import QuietCommand, examples, stream_ids, stream_source
+from .windows import Windows
 
 __all__ = ["stream"]
 
@@ -31,6 +33,7 @@ __all__ = ["stream"]
 @session_option
 @model_option
 @limit_option
+@window_option
 @click.option(
     "--summary",
     is_flag=True,
@@ -43,6 +46,7 @@ def stream(
     *,
     source: StreamSource[Any],
     summary: bool,
+    windows: Windows,
     **question: Any,
 ) -> None:
     """Print how full the context window is while an agent runs.
@@ -53,7 +57,7 @@ def stream(
 
     Exit status: 0 observed at the end, 3 missing, 2 wrong arguments.
     """
-    followed = Stream(source, **question)
+    followed = Stream(source, policy=Policy(resolver=windows), **question)
     tell = _keep_silent if summary else say_observation
     told = False
     received_at = _received_at()

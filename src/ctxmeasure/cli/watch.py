@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from attrs import define, frozen
 
+from ..assess import Policy
 from .board import Alerts, Board
 from .file_events import LOOK_ANEW, file_events
 from .output import say, say_json, say_lines, terminal
 from .overview import COLUMNS, HEADER, Look, Seen, cells, ordered, table, wire
 from .quiet import QuietCommand, examples, percentage
 from .sessions import finding_options, wanted_and_look
+from .windows import Windows
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -52,7 +54,7 @@ _NOTHING = "No session yet."
     help="Print a line when a session that is being written to reaches this, once.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each change as a line of JSON.")
-def watch(*, line: float | None, as_json: bool, **options: Any) -> None:
+def watch(*, line: float | None, as_json: bool, windows: Windows, **options: Any) -> None:
     """Print the sessions on this machine whenever one of them changes.
 
     On a terminal it is a table that stays in place; elsewhere a line for each change, behind a line
@@ -64,7 +66,7 @@ def watch(*, line: float | None, as_json: bool, **options: Any) -> None:
     Exit status: 0 ended by Ctrl-C or because nobody reads on, 2 wrong arguments.
     """
     wanted, look = wanted_and_look(**options)
-    board = Board(wanted.found, wanted.among)
+    board = Board(wanted.found, wanted.among, Policy(resolver=windows))
     alerts = Alerts(_NEVER if line is None else line)
     with suppress(KeyboardInterrupt), _screen(look, as_json=as_json) as screen:
         _follow(board, screen, alerts)

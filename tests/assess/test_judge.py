@@ -35,6 +35,7 @@ from ctxmeasure.evidence import (
     Claim,
     Evidence,
     Gap,
+    NeedMore,
     Phase,
     Quantity,
     Query,
@@ -1064,6 +1065,20 @@ def test_of_two_faults_the_first_in_the_order_is_the_reason(
     evidence: Evidence, first: MissingReason
 ) -> None:
     assert missing(evidence, phase=Phase.ACTIVE).reason is first
+
+
+@pytest.mark.parametrize("no_evidence", [None, 42, NeedMore(Gap(reason=MissingReason.COMPACTED))])
+def test_what_is_no_evidence_is_a_mistake_of_the_source(no_evidence: Any) -> None:
+    with pytest.raises(TypeError) as raised:
+        judge(no_evidence)
+    assert str(raised.value) == (
+        "evidence: expected a TokenPair, UsedTokens, UsedPercent or Gap of agent.source "
+        "(NeedMore is for a TailSource, NeedKeys for a StoreSource)"
+    )
+
+
+def test_every_row_of_the_table_says_what_it_is_about() -> None:
+    assert all(rule.when for rule in RULES)
 
 
 def test_the_tables_refusals_are_listed_in_their_order() -> None:

@@ -49,6 +49,7 @@ def test_a_sample_that_says_anything_else_is_another(before: Any) -> None:
         evolve(before, runtime_version="2.1.0"),
         evolve(before, lower_bound=True),
         Gap(reason=cm.MissingReason.COMPACTED),
+        *(seen for seen in SAMPLES if seen is not before),
     ):
         assert not again(other, before)
     nameless = evolve(before, identity=())
@@ -69,6 +70,12 @@ def test_a_time_that_could_be_judged_otherwise_makes_another_sample(
 ) -> None:
     before = SAMPLES[0]
     assert not again(evolve(before, measured_at=moment), before)
+
+
+@pytest.mark.parametrize("seconds", [-5, 0, 5])
+def test_clocks_that_differ_a_little_make_no_other_sample(seconds: int) -> None:
+    before = SAMPLES[0]
+    assert again(evolve(before, measured_at=AT + timedelta(seconds=seconds)), before)
 
 
 def test_where_age_matters_nothing_is_repeated() -> None:

@@ -16,6 +16,7 @@ from ctxmeasure.capability.ids import (
     IdRefusal,
     ParsedId,
     parse,
+    same_model,
 )
 from ctxmeasure.capability.model import Unresolved
 from ctxmeasure.capability.table import Identity, identify, models
@@ -213,3 +214,42 @@ def test_an_id_is_looked_up_only_among_its_providers_models() -> None:
 
 def test_the_long_context_marker_is_anthropics_alone() -> None:
     assert identify("gemini-2.5-pro[1m]") == Unresolved(ambiguous=False, why="unknown-marker")
+
+
+# -- the same model -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "dressed",
+    [
+        "claude-haiku-4-5-20251001",
+        "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "anthropic.claude-haiku-4-5-v1",
+        "claude-haiku-4-5@20251001",
+        "claude-haiku-4-5",
+    ],
+)
+def test_a_date_and_a_clouds_dress_do_not_change_the_model(dressed: str) -> None:
+    assert same_model(dressed, "claude-haiku-4-5")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "claude-haiku-4",
+        "claude-haiku-4-5-5",
+        "claude-haiku-4-50",
+        "haiku",
+        "anthropic/claude-haiku-4-5",
+        "-20251001",
+        "",
+    ],
+)
+def test_anything_else_does(other: str) -> None:
+    assert not same_model(other, "claude-haiku-4-5")
+
+
+@given(st.text(), st.text())
+def test_sameness_is_mutual(one: str, other: str) -> None:
+    assert same_model(one, one)
+    assert same_model(one, other) == same_model(other, one)

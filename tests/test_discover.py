@@ -303,6 +303,20 @@ def test_an_agents_own_variable_moves_its_folder(
     )
 
 
+def test_under_wsl_the_ide_is_looked_for_on_windows() -> None:
+    there, elsewhere = (
+        [looked.place for looked in find_sessions(machine).looked]
+        for machine in (
+            Machine(system=System.WSL, home="/nowhere", windows_home="/mnt/c/Users/secret"),
+            Machine(system=System.WSL, home="/nowhere"),
+        )
+    )
+    assert sorted({*there} - {*elsewhere}) == [
+        "~/AppData/Roaming/Cursor/User/globalStorage",
+        "~/AppData/Roaming/Cursor/User/workspaceStorage",
+    ]
+
+
 @pytest.mark.parametrize("system", list(System))
 def test_every_place_is_named_without_the_home(system: System) -> None:
     user = "C:\\Users\\secret" if system is System.WINDOWS else "/home/secret"

@@ -247,6 +247,13 @@ def test_what_cursor_cannot_have_meant_is_refused(
     assert (refused.partial.limit_tokens == 200_000) is ("contextTokenLimit" not in wrong)
 
 
+def test_of_a_count_and_a_limit_that_are_both_wrong_nothing_is_kept(path: Path) -> None:
+    wrong = {"contextTokensUsed": -1, "contextTokenLimit": "200000"}
+    refused = missing(database(path, json.dumps(composer(**{**PAIR, **wrong}))))
+    assert refused.reason is cm.MissingReason.USAGE_INVALID
+    assert refused.partial == cm.Partial(measured_at=UPDATED)
+
+
 @pytest.mark.parametrize("limit", [-1, "200000", True])
 def test_a_limit_that_is_none_can_be_declared_or_done_without(path: Path, limit: object) -> None:
     broken = {"contextTokenLimit": limit}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 import pytest
@@ -70,3 +71,14 @@ def test_every_folder_can_be_another_one(system: System) -> None:
     seen = places(system, "/home/u", ide_folder="/ide", cli_folder="/cli")
     assert [place.source for place in seen] == ["cursor.composer"] * 2 + ["cursor.chat_store"] * 3
     assert {place.folder.parts[1] for place in seen} == {"ide", "cli"}
+    spelled = PureWindowsPath if system is System.WINDOWS else PurePosixPath
+    assert {type(place.folder) for place in seen} == {spelled}
+
+
+def test_a_folder_that_may_hold_a_users_name_is_shown_without_it() -> None:
+    usual = [place.shown for place in places(System.LINUX, "/home/u")]
+    assert [usual[0], usual[2]] == ["~/.config/Cursor/User/globalStorage", "~/.cursor/chats"]
+    others = places(System.LINUX, "/home/u", ide_folder="/u/ide", cli_folder="/u/cli")
+    shown = [place.shown for place in others]
+    assert shown[0] == "the IDE's folder/User/globalStorage"
+    assert shown[2] == "the CLI's folder/chats"

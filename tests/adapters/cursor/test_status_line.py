@@ -139,6 +139,11 @@ def test_a_percentage_outside_0_to_100_is_refused(key: str, wrong: Any) -> None:
     assert partial.limit_tokens == 256_000
 
 
+def test_of_a_percentage_and_a_window_that_are_both_wrong_nothing_is_kept() -> None:
+    wrong = {"used_percentage": 100.1, "context_window_size": "256000"}
+    assert refused(status_line(wrong)) == (MissingReason.PERCENT_INVALID, None)
+
+
 @pytest.mark.parametrize("size", [-1, True, "256000", 256_000.0, [256_000]])
 def test_a_percentage_does_without_a_window_that_is_no_count(size: Any) -> None:
     seen = read(status_line({"context_window_size": size}))

@@ -127,47 +127,48 @@ def latest_readings(run: Run) -> Iterator[Ratio]:
 # -- the active reading ---------------------------------------------------------------------------
 
 
-def find_and_decode(path: Path, span: int, needle: bytes, rows: int) -> Any:
-    """Search the last *span* bytes once and decode the last *rows* lines that hold *needle*."""
+def find_and_decode(path: Path, span: int, decodes: Callable[[bytes], bool]) -> int:
+    """Search the last *span* bytes once and decode the lines of them that *decodes* picks."""
     with path.open("rb", buffering=0) as file:
         file.seek(-span, os.SEEK_END)
         window = file.read(span)
     window.find(b"never to be found")
-    decoded: list[Any] = []
-    high = len(window)
-    while len(decoded) < rows and (hit := window.rfind(needle, 0, high)) >= 0:
-        high = window.rfind(b"\n", 0, hit) + 1
-        decoded.append(orjson.loads(window[high : window.find(b"\n", hit)]))
-    return decoded
+    lines = [line for line in window.split(b"\n")[1:] if line and decodes(line)]
+    for line in lines:
+        orjson.loads(line)
+    return len(lines)
+
+
+def is_linked(line: bytes) -> bool:
+    """Tell whether *line* is of the chain: here each row hangs off the one before it."""
+    return line.startswith(b'{"parentUuid"')
 
 
 def active_readings(run: Run) -> Iterator[Ratio]:
     """The reading of a running turn whose prompt lies a MiB back."""
-    files = {
-        "claude.transcript": run.file("claude.transcript", 8 * MIB, trailing=MIB),
-        "codex.rollout": run.file("codex.rollout", 8 * MIB, open_turn=MIB),
-    }
-    for source, path in files.items():
+    claude, codex = NEEDLES
+    turn, behind = "prompt 1 MiB back", "last response 1 MiB back"
+    cases = (
+        (claude, turn, {"open_turn": MIB}, is_linked, 2),
+        (claude, behind, {"trailing": MIB}, is_linked, None),
+        (codex, turn, {"open_turn": MIB}, lambda line: NEEDLES[codex] in line, 2),
+    )
+    for source, case, written, decodes, bar in cases:
+        path = run.file(source, 8 * MIB, **written)
         measured_at = latest(source, path, budget=cm.ReadBudget(maximum=4 * MIB)).value.measured_at
         asked: dict[str, Any] = {"phase": cm.Phase.ACTIVE, "at": measured_at + timedelta(seconds=9)}
-        if source == "claude.transcript":
+        if source == claude:
             asked["turn_started_at"] = measured_at - timedelta(minutes=1)
-        reading = observe(source, path, **asked)
-        assert isinstance(reading, Observed), reading
-        stats = reading.provenance.stats
+        assert isinstance(observe(source, path, **asked), Observed)
         taken = least_times(
             {
                 "ours": partial(observe, source, path, **asked),
-                "pass": partial(
-                    find_and_decode, path, stats.bytes_read, NEEDLES[source], stats.rows_decoded
-                ),
+                "pass": partial(find_and_decode, path, MIB, decodes),
             },
             max(run.rounds // 10, 3),
         )
         yield Ratio(
-            f"{source}: active, prompt 1 MiB back / find and decode",
-            taken["ours"] / taken["pass"],
-            2,
+            f"{source}: active, {case} / find and decode", taken["ours"] / taken["pass"], bar
         )
 
 

@@ -29,6 +29,9 @@ _NEW_REQUEST = 11_000
 _START = datetime(2026, 11, 1, tzinfo=UTC)
 _LONGEST_TEXT = 450 * KIB  # a tool's output stands twice in its row: 961 KB is the longest seen
 _BUFFER = 4 * MIB
+# Of the seeds up to 40, one whose file has a median end for both agents: Claude Code's response
+# lies in the last 64 KiB, and the last turn of Codex is longer than 256 KiB.
+MEDIAN_SEED = 31
 _ALIKE = 512 * KIB  # how much of their ends files of one seed share: what a latest reading can see
 
 # What tools print: code, logs and prose, with the escapes that JSON needs.
@@ -250,28 +253,34 @@ class _Transcript(_Session):
 
     def turn(self) -> Iterator[str]:
         """Write a prompt, the requests that it takes, and the turn's end."""
-        draws = self.draws
         yield self.prompt()
-        for _ in range(draws.burst(6.5)):
-            if self.used > WINDOW - 20_000:
-                yield from self.compaction()
-            yield from self.response()
-            if draws.happens(0.25):
-                yield from self.progress()
-            yield self.tool_result()
-            if draws.happens(0.3):
-                yield self.attachment()
+        for _ in range(self.draws.burst(6.5)):
+            yield from self.work()
         yield from self.response()
         yield from self.end_of_turn()
 
+    def work(self) -> Iterator[str]:
+        """Write a response that calls a tool, and what comes of it."""
+        if self.used > WINDOW - 20_000:
+            yield from self.compaction()
+        yield from self.response()
+        if self.draws.happens(0.25):
+            yield from self.progress()
+        yield self.tool_result()
+        if self.draws.happens(0.3):
+            yield self.attachment()
 
-def transcript(path: Path, size: int, *, seed: int = 1, trailing: int = 0) -> int:
+
+def transcript(
+    path: Path, size: int, *, seed: int = MEDIAN_SEED, open_turn: int = 0, trailing: int = 0
+) -> int:
     """Write a Claude Code transcript of about *size* bytes that ends with a turn's end.
 
     Args:
         path: The file to write.
         size: Its least size in bytes; the turn that reaches it is finished.
         seed: What the rows are drawn by.
+        open_turn: Bytes of a turn that still runs, behind the last one that has ended.
         trailing: Bytes of progress rows behind the last response.
 
     Returns:
@@ -279,8 +288,11 @@ def transcript(path: Path, size: int, *, seed: int = 1, trailing: int = 0) -> in
     """
     session = _Transcript(seed)
     _write(path, session, size)
-    if trailing:
-        with path.open("ab") as file:
+    with path.open("ab") as file:
+        if open_turn:
+            file.write(session.prompt().encode())
+            _fill(file.write, session.work, open_turn)
+        if trailing:
             _fill(file.write, session.progress, trailing)
     return session.used
 
@@ -345,6 +357,12 @@ class _Rollout(_Session):
             f'"output_tokens":{output},"reasoning_output_tokens":{output // 3},'
             f'"total_tokens":{prompt + output}}}'
         )
+
+    def work(self) -> Iterator[str]:
+        """Write a request in the midst of a turn, behind a compaction when the window is full."""
+        if self.last > CODEX_WINDOW * 9 // 10:
+            yield from self.compaction()
+        yield from self.request(last=False)
 
     def request(self, *, last: bool) -> Iterator[str]:
         """Write a response, its tool calls and their outputs, and the meter behind them."""
@@ -427,9 +445,7 @@ class _Rollout(_Session):
             f'"text":"{draws.text(300, 1.0)}"}}]'
         )
         for _ in range(draws.burst(10)):
-            if self.last > CODEX_WINDOW * 9 // 10:
-                yield from self.compaction()
-            yield from self.request(last=False)
+            yield from self.work()
         yield from self.request(last=True)
         yield self._row(
             "event_msg",
@@ -437,7 +453,7 @@ class _Rollout(_Session):
         )
 
 
-def rollout(path: Path, size: int, *, seed: int = 1, open_turn: int = 0) -> int:
+def rollout(path: Path, size: int, *, seed: int = MEDIAN_SEED, open_turn: int = 0) -> int:
     """Write a Codex rollout of about *size* bytes that ends with a turn's end.
 
     Args:
@@ -456,7 +472,7 @@ def rollout(path: Path, size: int, *, seed: int = 1, open_turn: int = 0) -> int:
         with path.open("ab") as file:
             begin = islice(session.turn(), 4)  # up to the prompt
             file.write("".join(begin).encode())
-            _fill(file.write, lambda: session.request(last=False), open_turn)
+            _fill(file.write, session.work, open_turn)
     return session.last
 
 

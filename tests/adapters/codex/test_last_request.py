@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ctxmeasure as cm
 from ctxmeasure.adapters.codex import replay, rollout
-from ctxmeasure.bounded.budget import ReadBudget
+from ctxmeasure.bounded.budget import KIB, ReadBudget
 from ctxmeasure.bounded.jsonl import Tail, TailReader
 from ctxmeasure.evidence import Phase
 from ctxmeasure.testing import START
@@ -26,9 +26,12 @@ STEPS = st.sampled_from(
 
 
 def written(steps: list[str]) -> RolloutRows:
-    """Return a thread in which *steps* happened, in any order at all."""
+    """Return a thread in which *steps* happened, in any order at all.
+
+    What is read of the file's beginning is its first row alone, so that a window can cut the rest.
+    """
     session = RolloutRows()
-    session.begin()
+    session.begin(base_instructions={"text": "x" * (16 * KIB - 700)})
     session.start()
     for used, step in enumerate(steps, 20_000):
         match step:
@@ -56,6 +59,7 @@ def tail_of(content: bytes, window: int = 1 << 20) -> Tail:
 def every_answer(content: bytes, window: int, turn_id: str | None) -> list[Any]:
     asked: list[dict[str, Any]] = [{"phase": phase} for phase in Phase]
     asked += [{"turn_id": turn_id, "phase": phase} for phase in Phase if turn_id]
+    asked += [{**question, "budget": window} for question in asked]
     return [read(content, window=window, **question) for question in asked]
 
 
@@ -113,11 +117,24 @@ def test_a_turn_of_one_request_stands_alone() -> None:
     assert stands_alone(written(["respond", "respond", "end"]))
 
 
+@pytest.mark.parametrize("replaced", ["compact", "roll_back"])
+def test_a_request_stands_alone_behind_what_replaced_the_context_before_it(replaced: str) -> None:
+    assert stands_alone(written(["respond", replaced, "respond", "respond"]))
+    assert not stands_alone(written(["respond", "respond", replaced]))
+
+
+def test_a_request_of_a_turn_that_has_begun_before_the_window_stands_alone() -> None:
+    session = written(["respond_with_calls"] * 5)
+    window = len(session.content) // 2
+    assert replay.replay_last_request(tail_of(session.content, window)) is not None
+    assert replay.replay_last_request(tail_of(session.content, 300)) is None
+
+
 @pytest.mark.parametrize(
     "steps",
     [
         *([], ["record", "message"], ["respond", "compact"], ["respond", "exceed"]),
-        ["respond", "roll_back", "respond", "respond"],  # what lies between is no request
+        ["respond", "abort", "respond", "respond"],  # the turn has ended before them
         ["respond", "end", "start"],  # a turn that shows nothing yet
     ],
 )

@@ -514,7 +514,14 @@ _EVENTS: dict[str, _Step] = {
 }
 
 
-_TURN_BEGINS = (Replay.on_turn_started, Replay.on_turn_context)
+# What can lie before a request in its turn, and is over with it.
+_LEFT_BEHIND = (
+    None,
+    Replay.on_turn_started,
+    Replay.on_turn_context,
+    Replay.on_compacted,
+    Replay.on_rolled_back,
+)
 
 
 def _step_of(row: Row) -> _Step | None:
@@ -528,26 +535,32 @@ def replay_last_request(tail: Tail) -> Replay | None:
     """Play only the last request of the last turn, where nothing before it can bear on it.
 
     It cannot where the request's record (since 0.155) has met its ``token_count`` and an output,
-    and the turn that it is of begins in the window. Everything that is asked of that turn is then
-    answered as by `replay`, which decodes every row of the window: 30 for 7 in the median of what
-    ``benchmarks/session_files.py`` writes. None: play them all.
+    and the window holds the beginning of its turn or nothing but that turn. Everything that is
+    asked of the turn is then answered as by `replay`, which decodes every row of the window: 43 for
+    7 in the median of what ``benchmarks/session_files.py`` writes. None: play them all.
     """
     first = tail.first_row()
     thread = Thread.begun_by(None if first is None else first.value)
     rows = None if thread.id is None else _rows_of_last_request(tail)
     if first is None or not rows:
         return None
-    start = rows[-1]
-    if tail.contains(b'"session_meta"', after=first.stop, before=start.offset):
+    oldest = rows[-1]
+    if tail.contains(b'"session_meta"', after=first.stop, before=oldest.offset):
         return None  # of a later thread it may be, which ends the file for us
     played = Replay(thread, is_whole=not tail.truncated)
-    for row in reversed(rows):
+    rows.reverse()
+    if _step_of(oldest) is not Replay.on_turn_started:
+        played.begin_within(_turn_cut_off(rows, thread))
+    for row in rows:
         played.play(row)
-    return played if _stands_alone(played, start) else None
+    return played if _stands_alone(played) else None
 
 
 def _rows_of_last_request(tail: Tail) -> list[Row] | None:
-    """Return the rows behind the meter before the last, and those that begin the turn."""
+    """Return the rows behind the meter before the last, and what of the turn's others matters.
+
+    They are the last first. Where the turn has begun before the window, nothing else may lie in it.
+    """
     rows: list[Row] = []
     sieve = _Sieve()
     has_record = False
@@ -555,14 +568,14 @@ def _rows_of_last_request(tail: Tail) -> list[Row] | None:
         step = _step_of(row)
         if step is Replay.on_token_count and has_record:
             sieve.has_request = True
-        elif sieve.has_request and step not in (None, *_TURN_BEGINS):
+        elif sieve.has_request and step not in _LEFT_BEHIND:
             return None
         else:
             has_record = has_record or step is Replay.on_record
             rows.append(row)
         if step is Replay.on_turn_started:
             return rows
-    return None
+    return rows if sieve.has_request and tail.truncated else None
 
 
 class _Sieve:
@@ -577,14 +590,16 @@ class _Sieve:
         return is_bulk(line) or (self.has_request and _REPLACED.match(line) is not None)
 
 
-def _stands_alone(played: Replay, start: Row) -> bool:
-    """Tell whether what *played* shows has all that it could have from before its turn's start."""
+def _stands_alone(played: Replay) -> bool:
+    """Tell whether what *played* shows has all that it could have from before its rows."""
     shows = played.shows
-    if not isinstance(shows, Reported) or shows.limit_row is None or shows.model is None:
+    if not isinstance(shows, Reported) or shows.limit_row is None:
         return False
-    is_of_turn = shows.turn_id == text(nested(start.value, "payload"), "turn_id")
+    turn = played.turns.get(shows.turn_id or "")
+    if turn is None or (turn.begins_here and shows.model is None):
+        return False
     is_record = _step_of(shows.row) is Replay.on_record
-    return is_record and is_of_turn and played.thread.owns(shows.turn_id) is True
+    return is_record and played.thread.owns(turn.id) is True
 
 
 def replay(tail: Tail) -> Replay:

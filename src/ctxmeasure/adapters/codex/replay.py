@@ -587,7 +587,8 @@ class _Sieve:
         self.has_request = False
 
     def __call__(self, line: bytes) -> bool:
-        return is_bulk(line) or (self.has_request and _REPLACED.match(line) is not None)
+        is_replaced = self.has_request and _REPLACED.match(line) is not None
+        return is_replaced or is_bulk(line)
 
 
 def _stands_alone(played: Replay) -> bool:

@@ -125,9 +125,12 @@ def test_a_request_stands_alone_behind_what_replaced_the_context_before_it(repla
 
 def test_a_request_of_a_turn_that_has_begun_before_the_window_stands_alone() -> None:
     session = written(["respond_with_calls"] * 5)
-    window = len(session.content) // 2
-    assert replay.replay_last_request(tail_of(session.content, window)) is not None
-    assert replay.replay_last_request(tail_of(session.content, 300)) is None
+    request = len(session.content) - len(written(["respond_with_calls"] * 4).content)
+    played = replay.replay_last_request(tail_of(session.content, 3 * request))
+    assert played is not None
+    assert [turn.begins_here for turn in played.turns.values()] == [False]
+    # Of one request alone nobody knows whether something lies before it in its turn.
+    assert replay.replay_last_request(tail_of(session.content, request + 1)) is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmeasure.bounded.budget import ReadFault
 from ctxmeasure.bounded.encode import encode_object
 from ctxmeasure.ledger import book as ledger
 from ctxmeasure.ledger.book import Book, BookFault
@@ -315,6 +316,21 @@ def test_a_journal_that_nobody_can_carry_out_is_put_aside(
     publish(book, b"one\n")
     assert (folder / "journal.damaged").read_bytes() == damaged
     assert (tmp_path / "events").read_bytes() == b"one\n"
+
+
+def test_a_journal_that_cannot_be_read_for_now_is_carried_out_later(
+    book: Book, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "events"
+    (folder / "journal").write_bytes(a_journal(out=str(out)))
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "read_owner_file", lambda _: ReadFault.UNREADABLE)
+        with pytest.raises(BookFault, match="the journal cannot be read"):
+            publish(book, b"one\n")
+        assert not out.exists()
+    publish(book, b"two\n")
+    assert out.read_bytes() == b"x\ntwo\n"
+    assert not (folder / "journal.damaged").exists()
 
 
 @pytest.mark.parametrize("name", ["events", "other"])

@@ -149,6 +149,8 @@ class Book:
         noted = read_owner_file(self._journal)
         if noted is ReadFault.ABSENT:
             return
+        if noted is ReadFault.UNREADABLE:  # for now it may be: too many files are open
+            raise BookFault("the journal cannot be read")
         intent = None if isinstance(noted, ReadFault) else _intent(noted)
         if intent is None:  # a disk lost it, or another version wrote it
             self._journal.replace(self._folder / "journal.damaged")

@@ -140,6 +140,7 @@ def told(stdout: str) -> dict[str, Any]:
     return observation
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", RECORDED, ids=name)
 def test_no_question_about_a_file_is_answered_with_a_part_of_it(path: Path, tmp_path: Path) -> None:
     file = tmp_path / MARK / f"{MARK}.jsonl"

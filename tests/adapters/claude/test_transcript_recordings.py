@@ -179,6 +179,7 @@ def _decides(line: Line) -> bool:
     return line.row["type"] == "assistant" or line.row.get("subtype") == "compact_boundary"
 
 
+@pytest.mark.once
 @each_recording
 def test_a_cut_at_any_byte_shows_the_newest_whole_row(recording: Recording) -> None:
     stops = [line.stop for line in recording.lines]

@@ -70,6 +70,7 @@ def assert_the_same(content: bytes, window: int, turn_id: str | None) -> None:
         assert every_answer(content, window, turn_id) == alone
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("recorded", ROLLOUTS, ids=lambda rollout: rollout.name)
 def test_a_recording_cut_behind_any_row_says_the_same(recorded: Rollout) -> None:
     for count in range(1, len(recorded.ends), 1 + len(recorded.ends) // 20):
